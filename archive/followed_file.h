@@ -30,11 +30,11 @@ class FollowedFile {
   void read_lines(const OnLine& on_line);
 
   /// Skips lines, so that reading continues with the first line that begins within the last `bytes` bytes of the file.
-  /// Lines that were read already are not read again.
+  /// Lines that were read already are not read again. Call this function after look() and before read_lines().
   void skip_to_tail(std::uint64_t bytes);
 
-  /// Returns true if the last line that was read is incomplete, for example because the other program is still writing
-  /// it.
+  /// Returns true if the file, as far as it has been read, ends with an incomplete line, for example because the other
+  /// program is still writing it. Such a line is not passed to `on_line` until it is complete.
   bool torn() const { return begin_ < buffer_.size(); }
   std::uint64_t skipped_lines() const { return skipped_lines_; }
   const std::string& path() const { return path_; }

@@ -21,11 +21,12 @@ class MetricsSource {
   virtual std::vector<const MetricsTable*> tables() const = 0;
 };
 
-/// Reads metrics_<stage>.csv, whose cells are numbers. If the file's name does not have this form, the whole name is
-/// the stage.
+/// Makes a source that reads a file metrics_<stage>.csv, whose cells are numbers. If the file's name does not have this
+/// form, the whole name is the stage.
 std::unique_ptr<MetricsSource> make_csv_source(const std::string& path, const MetricsLimits& limits);
 
-/// Reads metrics.jsonl, which contains one JSON object on each line. Only lines whose key "kind" is "metrics" are used.
+/// Makes a source that reads metrics.jsonl, which contains one JSON object on each line. Only lines whose key "kind" is
+/// "metrics" are used.
 std::unique_ptr<MetricsSource> make_jsonl_source(const std::string& path, const MetricsLimits& limits);
 
 /// Fills a table row by row. Data beyond the limits is left out, and the table is then marked as `truncated`.

@@ -26,8 +26,9 @@ struct MetricsTable {
   std::vector<std::uint64_t> steps;  ///< The step of each row. The next two fields also have one element for each row.
   std::vector<std::int64_t> times_ns;  ///< The time of each row, in nanoseconds since 1970.
   std::vector<std::uint64_t> samples;  ///< For each row, the number of samples that the run had trained on.
-  /// The columns of the table, in the order of the file. Besides metrics such as "loss", they include "epoch" and the
-  /// count of samples or tokens.
+  /// The columns of the table, in the order of the file. Besides metrics such as "loss", they include "epoch" and, if
+  /// the run also counts another unit than samples, such as tokens, that count. Steps, times and samples are not among
+  /// them, but in the fields above.
   std::vector<Series> series;
   std::uint64_t damaged_lines = 0;  ///< The number of complete lines that were left out because they are malformed.
   bool torn = false;                ///< True if the last line is incomplete. It was left out.

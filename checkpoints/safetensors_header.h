@@ -35,7 +35,7 @@ struct SafetensorsHeader {
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
-/// The maximum size of a header that the format allows, in bytes.
+/// The format's limit on the size of a header, in bytes.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 /// Parses the JSON of a header that is followed by `data_bytes` bytes of data. Checks all requirements of the format:

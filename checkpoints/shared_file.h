@@ -19,9 +19,9 @@ void create_shared_file(const std::string& path, std::string_view head, std::uin
 /// Writes ranges of a file that create_shared_file() has created, while programs on other hosts write other ranges. All
 /// errors are kIo and contain the path and the reason.
 ///
-/// Ranges of several hosts may share a page of a network file system. The file is therefore opened with O_DSYNC, so
-/// that exactly the bytes that were written go to the server. Otherwise an NFS client may send the whole page, and so
-/// overwrite what another host has written to that page in the meantime.
+/// Ranges of different hosts can lie in the same page, the unit in which an NFS client caches a file. The file is
+/// therefore opened with O_DSYNC, so that exactly the bytes that were written go to the server. Otherwise the client
+/// may send the whole page, and so overwrite what another host has written to that page in the meantime.
 class SharedFile {
  public:
   /// Opens the file. Throws if it does not exist.
@@ -35,8 +35,8 @@ class SharedFile {
   /// after another, because they are then sent to the disk together.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
 
-  /// Closes the file; everything is then on disk. Returns the number of bytes written, and the SHA-256 of these bytes
-  /// in the order of the calls to write(). Must be called only once, after the last write().
+  /// Closes the file; everything that this object has written is then on disk. Returns the number of bytes written, and
+  /// the SHA-256 of these bytes in the order of the calls to write(). Must be called only once, after the last write().
   FileDigest close();
 
  private:

@@ -103,8 +103,8 @@ class Attendance {
  public:
   virtual ~Attendance() = default;
 
-  /// Returns whether a member is still there. Once the result is kLeft or kLost, the next call to
-  /// Agreement::receive() receives the last of what the member has sent.
+  /// Returns whether a member is still there. Once the result is kLeft or kLost, one more call to Agreement::receive()
+  /// receives everything that the member has sent.
   virtual Presence presence(std::uint32_t member) = 0;
 
   /// Returns a number that changes whenever the member makes progress or sends something. Only changes of the number

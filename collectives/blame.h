@@ -49,8 +49,9 @@ class Blame {
   /// Restarts the measurement of the time without progress.
   void start_again() { since_.reset(); }
 
-  /// Asks all other members whether they are alive, without waiting for the answers. Call unanswered() once had_time()
-  /// returns true.
+  /// Asks all other members whether they are alive, without waiting for the answers; once had_time() returns true,
+  /// unanswered() gives the result. look() calls this function itself before the timeout. Other callers need it only to
+  /// find lost members at another time, for example when a library has failed.
   void probe(Clock::time_point now = Clock::now());
   /// Returns true if enough time has passed since the last probe() for every live member to have answered.
   bool had_time(Clock::time_point now = Clock::now()) const;

@@ -49,7 +49,8 @@ class Work {
   /// operations, and kIo if a library that the collective uses failed. The text names the ranks to blame.
   void wait();
 
-  /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
+  /// Returns true if wait() would return or throw immediately. The function never waits, but may carry out a part of
+  /// the operation.
   bool done();
 
  private:
@@ -63,9 +64,11 @@ class Work {
 /// exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
-/// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
-/// operation, or does not respond within CollectiveContext::timeout, all other ranks get an error that names this rank.
-/// The group can then no longer be used, and every further call throws the same error.
+/// returns. Collective operations are carried out in the order of the calls, and so are the messages that one rank
+/// sends to another. A message and a collective operation do not wait for each other unless they use the same memory.
+/// If a rank ends before it has done its part of an operation, or does not respond within CollectiveContext::timeout,
+/// all other ranks get an error that names this rank. The group can then no longer be used, and every further call
+/// throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In the collectives
 /// `shared_memory`, `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
@@ -117,9 +120,9 @@ class Collective : public Configurable {
   Work broadcast(Elements data, std::uint32_t root);
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
-  /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers, of which the first is 0
-  /// and the last is data.count; equal neighbours are allowed. If `bounds` is empty, the parts are equal; see
-  /// equal_parts(). Throws kInvalidArgument for other bounds.
+  /// afterwards every member has all elements. `bounds` contains size() + 1 numbers in ascending order, from 0 to
+  /// data.count; a number may occur more than once. Empty `bounds` stand for equal_parts(data.count, size()). Throws
+  /// kInvalidArgument for other bounds.
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// Reduces the data of all members in place with `op`: afterwards member m has its part of the result. The other
@@ -188,8 +191,8 @@ std::string host_identity();
 
 /// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains
 /// its parameters. The name "auto" selects shared_memory if all ranks of the group are on one host, otherwise tcp.
-/// Throws what the plugin's constructor and connect() throw, and an error if `plugin` contains a parameter that the
-/// plugin does not declare.
+/// Throws what the plugin's constructor and connect() throw, and kInvalidArgument if `plugin` contains a parameter that
+/// the plugin does not declare.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` becomes the

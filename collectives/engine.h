@@ -44,10 +44,11 @@ class Engine {
   /// does (see Effort). Returns true if there was any progress, or if the engine failed during the call.
   bool advance(Effort effort);
 
-  /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.
+  /// Checks whether another member has reported a failure. If so, this engine fails with the same failure. look() does
+  /// this, too.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
-  /// `waited` is the number of the operation that the caller waits for, if any. In this case, the function also tells
+  /// `waited` is the number of the operation that the caller waits for, if any. If it is given, the function also tells
   /// the other members that the caller waits, and the engine fails if the operation has made no progress for the length
   /// of the timeout.
   void look(std::optional<std::uint64_t> waited);
@@ -56,11 +57,12 @@ class Engine {
   std::optional<std::uint32_t> waits_for(std::uint64_t waited);
   /// Returns the rank of a member in the run.
   std::uint32_t rank_of(std::uint32_t member) const { return settings_.ranks[member]; }
-  /// Tells the other members that the caller no longer waits, after look() has told them that it waits.
+  /// Must be called when the caller no longer waits. If look() has told the other members that the caller waits, tells
+  /// them that it no longer does.
   void stop_waiting();
 
-  /// Call this function after `looks` consecutive calls to advance() without progress. Yields the processor, or sleeps
-  /// for at most `most` until there is something to do. Returns the result of Agreement::rest().
+  /// Yields the processor, or sleeps for at most `most` until there is something to do. `looks` is the number of
+  /// consecutive calls to advance() that have made no progress. Returns the result of Agreement::rest().
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 

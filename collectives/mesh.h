@@ -17,7 +17,7 @@
 
 namespace trainyard::collectives {
 
-/// Identifies a message between two members of a group. Every message contains its tag, as plain bytes.
+/// Identifies a message between two members of a group. Every message contains its tag.
 struct Tag {
   enum Kind : std::uint8_t {
     kHello,    ///< The connection is ready.
@@ -89,7 +89,7 @@ class Mesh {
 
   /// Sleeps until a message arrives, a connection breaks or wake() is called, but no longer than `most`.
   void sleep(std::chrono::milliseconds most);
-  /// Ends sleep(). Any thread may call this.
+  /// Ends sleep() or, if the mesh is not sleeping, the next call to sleep(). Any thread may call this.
   void wake();
 
   /// Sends a goodbye to all other members. Waits until all members that are still there have received every message,

@@ -28,10 +28,11 @@ struct QueuedOperation {
   bool is_finished() const { return stage == Stage::kFinished; }
 };
 
-/// The unfinished operations of one member, in the order of the calls. Operations that must be carried out one after
-/// another form a lane: all collective operations are one lane, and there is one lane for the sends to each other
-/// member and one for the receives from each other member. Operations of different lanes are independent, except that
-/// an operation waits for an earlier one that uses the same memory, unless both only read it.
+/// The unfinished operations of one member, in the order of the calls. (A finished operation can stay in the queue
+/// until all earlier ones are finished; see forget_finished().) Operations that must be carried out one after another
+/// form a lane: all collective operations are one lane, and there is one lane for the sends to each other member and
+/// one for the receives from each other member. Operations of different lanes are independent, except that an operation
+/// waits for an earlier one that uses the same memory, unless both only read it.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
@@ -59,7 +60,7 @@ class OperationQueue {
   std::size_t lanes() const { return last_orders_.size(); }
   std::size_t lane_of(const Operation& operation) const;
 
-  /// Removes finished operations from the front.
+  /// Removes the finished operations at the front. A finished operation behind an unfinished one stays.
   void forget_finished();
   void clear() { operations_.clear(); }
   bool empty() const { return operations_.empty(); }

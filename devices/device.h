@@ -43,8 +43,8 @@ class Device {
   virtual std::shared_ptr<Fence> make_fence() = 0;
 
   /// Returns an update of `regions`, as `request` describes it. Each call of its run() submits one pass over all
-  /// parameters to `stream`, which must belong to this device and must exist for as long as the update. The caller has
-  /// checked the request (check()) and has written the initial state to the regions.
+  /// parameters to `stream`, which must belong to this device and must exist for as long as the update. Before the
+  /// call, check the request with check(), and write the initial state to the regions.
   virtual std::unique_ptr<Update> make_update(Stream& stream, const UpdateRequest& request, UpdateRegions regions) = 0;
 
   /// export_block() and export_fence() return handles with which other processes of the host can open a block or a

@@ -33,7 +33,8 @@ class DeviceArena {
 
   /// Returns handles of the blocks with the optimizer's state on the device, in the order of UpdateRequest::state, for
   /// OptimizerState::device_blocks. The accelerator host uses them to save the state and to restore it. Empty before
-  /// make_update(), and always empty in the process of the accelerator host, which has the blocks themselves.
+  /// make_update(). Always empty if the optimizer is in the process of the accelerator host, which then needs no
+  /// handles.
   virtual std::vector<BlockHandle> state_handles() const { return {}; }
 
  protected:

@@ -40,8 +40,8 @@ class LinkBytes {
   void add_to_device(Purpose purpose, std::uint64_t bytes) { place(purpose).to_device += bytes; }
   void add_to_host(Purpose purpose, std::uint64_t bytes) { place(purpose).to_host += bytes; }
 
-  /// Returns the number of bytes that were copied for this purpose since this object was created. Copies that are being
-  /// submitted at this moment may or may not be counted.
+  /// Returns the number of bytes of all copies that have been submitted for this purpose since this object was created.
+  /// Copies that are being submitted at this moment may or may not be included.
   LinkCount of(Purpose purpose) const;
   LinkCount all() const;
 

@@ -43,7 +43,8 @@ class Stream {
   /// Submits a copy within the device. The regions must not overlap. Throws kInternal if the sizes differ or if a
   /// region belongs to another device.
   void copy(const Region& to, const Region& from);
-  /// Submits an operation that sets all bytes of the region to zero.
+  /// Submits an operation that sets all bytes of the region to zero. Throws kInternal if the region belongs to another
+  /// device.
   void zero(const Region& region);
 
   /// Submits a signal: the fence is set to `value` when all earlier operations of this stream are done.

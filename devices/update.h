@@ -55,7 +55,8 @@ struct UpdateRegions {
 };
 
 /// Throws kShapeMismatch if a range of the request is not inside parameters of `elements` elements, or if the number,
-/// the types or the sizes of its state blocks do not match them.
+/// the types or the sizes of its state blocks do not match these parameters. Throws kUnsupported for parameters that
+/// are not floating-point numbers.
 void check(const UpdateRequest& request, DType parameters, std::uint64_t elements);
 
 /// Returns the type of the state for parameters of this type: float64 for float64, otherwise float32. Throws

@@ -40,10 +40,10 @@ struct Coefficients {
   T weight_decay = 0;    ///< The parameter times this factor is added to the gradient.
   T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
   T step_size = 0;       ///< The learning rate, including corrections of the rule such as Adam's bias correction.
-  T decay1 = 0;          ///< The weight of the old momentum, or of the old average of gradients.
-  T gain1 = 1;           ///< The weight of the new gradient in the momentum or in the average of gradients.
-  T decay2 = 0;          ///< The weight of the old average of squares.
-  T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
+  T decay1 = 0;          ///< The weight of the old momentum or, in adam and adamw, of the old average of gradients.
+  T gain1 = 1;           ///< The weight of the new gradient in the value that decay1 applies to; unused by rmsprop.
+  T decay2 = 0;          ///< The weight of the old averages of squares and, in centered rmsprop, of gradients.
+  T gain2 = 1;           ///< The weight of the new value in the averages that decay2 applies to.
   T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
   T eps = 0;             ///< The number that is added to the denominator.
   T root_divisor = 1;    ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.

@@ -28,7 +28,7 @@ struct StopNotice {
   /// True if the engine also sends the signals to every process that this process has started. The launcher then
   /// shields the processes of the run from the signals, because only the launcher decides when they end.
   bool to_all_processes = false;
-  /// The time from the signal until the engine kills the processes, by the engine's default settings; empty if it is
+  /// The time from the signal until the engine kills the processes, with the engine's default settings; empty if it is
   /// unknown.
   std::optional<std::chrono::seconds> grace;
   /// The time at which the engine will end the job, for instance because of its time limit; empty if it is unknown.

@@ -14,7 +14,7 @@ namespace trainyard::environments {
 ///
 /// The list comes from an environment variable, so it is not trusted. Throws kInvalidArgument if the list is malformed
 /// (the error contains the part that is wrong), or if it stands for more than kMostHosts names. The number of names is
-/// checked before memory is allocated for them. `where` is the name of the environment in the error message.
+/// checked before memory is allocated for them. `where` names the environment in the error message.
 std::vector<std::string> expand_host_list(std::string_view list, const std::string& where);
 
 }  // namespace trainyard::environments

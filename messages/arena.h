@@ -175,7 +175,8 @@ struct ModelInfo {
   /// The precision of parameters and computation, such as "32-true" or "16-mixed". PyTorch Lightning uses the same
   /// names.
   std::string precision;
-  std::uint64_t parameters = 0;  ///< The number of trainable values.
+  /// The number of trainable values of the whole model, even if this rank holds only some of them.
+  std::uint64_t parameters = 0;
   /// The size in bytes of this rank's arena, which holds its parameters, gradients and buffers. The optimizer's state
   /// is not included.
   std::uint64_t arena_bytes = 0;

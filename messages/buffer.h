@@ -46,7 +46,7 @@ class Buffer {
   /// the location from which they map them; otherwise `shared` is empty.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
-  /// Allocates heap memory that is 64-byte aligned and uninitialised.
+  /// Makes a Buffer of `size` bytes in new heap memory, which is 64-byte aligned and uninitialised.
   static Buffer heap(std::size_t size);
 
   /// Returns the address of the first byte. The bytes are writable even if the Buffer is const, because only the

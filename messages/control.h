@@ -151,14 +151,16 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process or to the launcher. Users, tools and the launcher send requests, over the
-/// sockets of the control protocol. No training step depends on a request.
+/// A call to a component, to a process or to the launcher. The launcher sends it to a process, often on behalf of a
+/// user or a tool. A process can send it to the launcher, which forwards a call to a component. No training step
+/// depends on a request.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
   std::string target;  ///< The name of the component; empty for a process or the launcher.
-  /// "param.list", "param.get", "param.set" or a service of the component; "counters" or "pulse" for a process.
+  /// For a component: "param.list", "param.get", "param.set" or one of its services. For a process: "counters" or
+  /// "pulse". For the launcher: "run", "topics" or "nodes".
   std::string method;
   std::string body;  ///< JSON.
 

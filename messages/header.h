@@ -19,7 +19,8 @@ struct Header {
   std::uint16_t payloads = 0;     ///< The number of payload frames that follow the body.
   std::uint64_t fingerprint = 0;  ///< The fingerprint of the body's message type.
   std::uint64_t sequence = 0;     ///< The number of the message at its output: 0, 1, 2, ...
-  /// The index of the sending component in the plan; 0 if the sender is not a component but a process, as on "/log".
+  /// The index of the sending component in the plan. It is also 0 if the sender is not a component but a process, as on
+  /// "/log".
   std::uint32_t source = 0;
   std::uint32_t subscription = 0;  ///< The number that the subscriber has chosen (Subscribe::subscription).
   std::int64_t send_time_ns = 0;   ///< When the message was sent, according to CLOCK_REALTIME.

@@ -27,11 +27,11 @@ class JsonText {
   void key(std::string_view name);
   /// Writes a string. Bytes that are not valid UTF-8 become U+FFFD.
   void text(std::string_view value);
-  /// Writes the shortest text that reads back as the same number. NaN and infinities become the strings "NaN",
-  /// "Infinity" and "-Infinity".
+  /// Writes the shortest text that reads back as the same number and has a decimal point or an exponent, such as "1.0".
+  /// NaN and infinities become the strings "NaN", "Infinity" and "-Infinity".
   void number(double value);
-  /// Writes the shortest text that reads back as the same float. The overload exists because the shortest text of 0.1f
-  /// is "0.1", whereas the shortest text of the same value as a double has 17 digits.
+  /// Like number(double), but the text only needs to read back as the same float. The overload exists because the
+  /// shortest text of 0.1f is "0.1", whereas the shortest text of the same value as a double has 17 digits.
   void number(float value);
   /// Writes `value` unchanged, because it is already JSON, such as an integer, `true` or `null`.
   void literal(std::string_view value);

@@ -16,7 +16,7 @@ std::string nearest(std::string_view given, std::span<const std::string> known);
 
 /// Returns the end of an error message about an unknown name: "; did you mean 'cpu'? known: cpu, cuda", or "; known:
 /// cpu, cuda", or "; none is known". The first form is used if nearest() returns a name, the second if it does not, and
-/// the last if `known` is empty. The known names are sorted.
+/// the last if `known` is empty. The known names are listed in alphabetical order, without duplicates.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

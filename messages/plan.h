@@ -47,8 +47,9 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with its policy. Policy, windows and transport come from the launch file;
-/// the code of the components does not depend on them.
+/// One connection from an output to an input, with its policy. The policy and the window are those that the input
+/// declares, unless the launch file overrides them. The transport depends on where the planner has placed the two
+/// components.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 

@@ -64,7 +64,8 @@ struct BlockPlace {
 };
 
 /// The checkpoint writer's request to the checkpoint relays to copy blocks of their ranks. The checkpoint writer sends
-/// it while all ranks wait between two steps. A relay ignores the request if no block of its rank is listed.
+/// it while the accelerator hosts of all ranks wait for SnapshotTaken. A relay ignores the request if no block of its
+/// rank is listed.
 struct CopyMemory {
   static constexpr const char* kTypeName = "CopyMemory";
 
@@ -212,7 +213,7 @@ struct RestoredMemory {
   std::vector<BlockPlace> places;  ///< The blocks into which the bytes are copied.
   std::uint64_t begin_bytes = 0;   ///< Where the piece begins in each of these blocks.
   Tensor data;                     ///< The bytes, as uint8; empty in the last message.
-  bool last = false;               ///< True if everything has been sent. The relay then answers with MemoryRestored.
+  bool last = false;               ///< True if everything has been sent. Every relay then answers with MemoryRestored.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -93,7 +93,7 @@ struct CheckpointDone {
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
 /// message once. If the run resumes, the checkpoint writer first restores the parameters, the buffers and the
 /// optimizer's state, and waits until every component has taken its part of RestoredStates. The accelerator host, the
-/// optimizer and the strategy manager start to count from the values in this message. A run without a checkpoint writer
+/// optimizer and the strategy manager start counting from the values in this message. A run without a checkpoint writer
 /// has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";

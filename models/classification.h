@@ -42,8 +42,9 @@ at::Tensor at_least_float(const at::Tensor& x);
 /// are converted to float32 first, because a 16-bit loss would have only about three significant digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
-/// Computes two metrics of `logits_BC`: "loss", as classification_loss() does, and "accuracy", the fraction of the
-/// samples for which the likeliest class is the right class. `target` contains the number of each sample's class.
+/// Computes two metrics of `logits_BC`: "loss", which is the result of classification_loss(), and "accuracy", the
+/// fraction of the samples for which the likeliest class is the right class. `target` contains the number of each
+/// sample's class.
 std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, const at::Tensor& target);
 
 /// Predicts the likeliest class of each sample, with its probability. The result contains a text with one line for each

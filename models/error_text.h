@@ -17,7 +17,7 @@ inline std::string shape_of(const at::Tensor& tensor) {
   return to_text({tensor.sizes().data(), tensor.sizes().size()});
 }
 
-/// Returns the message of an error without the list of C++ stack frames at the end of LibTorch's messages.
+/// Returns the message of `error` without the list of C++ stack frames that LibTorch adds to its messages.
 inline std::string without_frames(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nException raised from"));

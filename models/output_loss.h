@@ -31,11 +31,11 @@ void check_fields(OutputLoss loss, const DatasetInfo& data, const std::string& w
 /// `where`, if such a target has a different number of elements than the output.
 at::Tensor output_loss(OutputLoss loss, const at::Tensor& output, const at::Tensor& target, const std::string& where);
 
-/// Returns the metric "loss" and, if the target is a class, "accuracy".
+/// Returns the metric "loss" and, if the target is a class, "accuracy". Throws what output_loss() throws.
 std::vector<NamedMetric> output_metrics(OutputLoss loss, const at::Tensor& output, const at::Tensor& target,
                                         const std::string& where);
 
-/// Returns the likeliest classes if the target is a class, otherwise the output itself.
+/// Returns what classification_prediction() returns if the target is a class, otherwise the output itself.
 Prediction output_prediction(OutputLoss loss, const at::Tensor& output, const std::vector<std::string>& vocabulary);
 
 }  // namespace trainyard

@@ -12,7 +12,7 @@ namespace trainyard::recordings {
 /// for the earlier pieces as `crc`.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc = 0);
 
-/// Compresses chunks with zstd. The object keeps its buffers from one call to the next.
+/// Compresses chunks with zstd. An object reuses its memory for every chunk.
 class Compressor {
  public:
   /// `level` is the compression level of zstd. Level 1 is the fastest.
@@ -27,11 +27,10 @@ class Compressor {
   std::unique_ptr<State> state_;
 };
 
-/// Decompresses the records of a chunk. `compression` is "zstd" or empty, which means that the bytes are not
-/// compressed. `size` is the size that the file states for the result. Throws kUnsupported for any other compression.
-/// Throws kCorrupt if the bytes cannot be decompressed, if the result does not have exactly `size` bytes, or if `size`
-/// is greater than kMostChunkBytes. The memory that it uses is proportional to the actual result, even if `size` is
-/// wrong.
+/// Decompresses the records of a chunk. `compression` is "zstd", or empty if the bytes are not compressed; for any
+/// other value, throws kUnsupported. `size` is the size that the file states for the result. Throws kCorrupt if the
+/// bytes cannot be decompressed, if the result does not have exactly `size` bytes, or if `size` is greater than
+/// kMostChunkBytes. The memory that is used is proportional to the actual size of the result, even if `size` is wrong.
 std::string decompress(std::string_view compression, std::string_view bytes, std::uint64_t size);
 
 }  // namespace trainyard::recordings

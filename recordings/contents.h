@@ -10,7 +10,7 @@
 
 namespace trainyard::recordings {
 
-/// A part of a file that contains messages.
+/// A part of a file that contains messages; normally a chunk record.
 struct Chunk {
   ChunkIndex index;
   /// True if the messages are directly in the file and not in a chunk record. Then `index.offset` and `index.length`

@@ -8,8 +8,7 @@
 namespace trainyard::recordings {
 
 /// A new file to which data is appended piece by piece. If a piece cannot be written completely, for instance because
-/// the disk is full, the part that was written is removed again, so that the file does not end in the middle of a
-/// record.
+/// the disk is full, the part that was written is removed again, so that the file ends with the previous piece.
 class OutputFile {
  public:
   /// Creates the file. Throws kNotFound if its folder does not exist, and kIo if the file cannot be created for another

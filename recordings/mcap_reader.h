@@ -80,7 +80,7 @@ class MessageStream {
   const McapReader& reader_;
   Selection selection_;
   std::vector<bool> wanted_;           ///< Whether the messages of a channel are selected, by the channel's id.
-  std::vector<const Chunk*> waiting_;  ///< The chunks that have not been opened yet, the next one to open last.
+  std::vector<const Chunk*> waiting_;  ///< The chunks that are not open yet. The last element is opened next.
   std::vector<std::unique_ptr<OpenChunk>> open_;  ///< A heap, ordered by the time of each chunk's next message.
   std::unique_ptr<OpenChunk> done_;  ///< The chunk of the last returned message, if it has no more messages.
   std::uint64_t open_bytes_ = 0;

@@ -25,7 +25,7 @@ class McapWriter {
   using Clock = std::chrono::steady_clock;
 
   struct Options {
-    std::size_t chunk_bytes = 1 << 20;               ///< The size of a chunk before it is compressed.
+    std::size_t chunk_bytes = 1 << 20;               ///< The size, before compression, at which a chunk is written.
     std::chrono::milliseconds flush_interval{1000};  ///< How long a message may stay in memory before it is written.
     int compression_level = 1;                       ///< The compression level of zstd.
   };
@@ -34,14 +34,14 @@ class McapWriter {
   McapWriter(std::string path, const FileHeader& header, Options options);
   McapWriter(std::string path, const FileHeader& header) : McapWriter(std::move(path), header, Options{}) {}
 
-  /// Adds a schema or a channel, and returns its id. The `id` of the argument is ignored. Throws kUnsupported if the
-  /// file already has 65535 schemas or channels, respectively.
+  /// Adds a schema or a channel, and returns its id. The `id` of the argument is ignored. A schema must be added before
+  /// its channels. Throws kUnsupported if the file already has 65535 schemas or channels, respectively.
   std::uint16_t add(SchemaRecord schema);
   std::uint16_t add(ChannelRecord channel);
 
   /// Appends a message to the chunk, and writes the chunk if it is large enough. The channel must have been added.
   void write(const MessageRecord& message);
-  /// Writes the chunk if its first message is older than the flush interval. Must be called frequently.
+  /// Writes the chunk if its first message has waited for the flush interval. Must be called frequently.
   void flush_if_due(Clock::time_point now) {
     if (chunk_messages_ != 0 && now - chunk_begun_ >= options_.flush_interval) flush();
   }
@@ -50,7 +50,7 @@ class McapWriter {
   /// Writes a metadata record.
   void write(const Metadata& metadata);
 
-  /// Writes the chunk, the index and the summary. No other function may be called afterwards.
+  /// Writes the chunk, the index and the summary. The destructor does not do this. Nothing can be written afterwards.
   void close();
 
   const std::string& path() const { return file_.path(); }

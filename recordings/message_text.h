@@ -23,12 +23,12 @@ inline constexpr const char* kTraceField = "_trace";
 /// are not recorded.
 inline constexpr const char* kPayloadsField = "_payloads";
 
-/// Returns true if the message type itself has a field named kTraceField or kPayloadsField. Its messages are then
+/// Returns true if the message type itself has a field named kTraceField or kPayloadsField. Its messages must then be
 /// recorded without trace and payloads.
 bool uses_reserved_names(const Schema& schema);
 
-/// Appends a message to `out` as JSON on one line. `payloads` is empty if the payloads are not recorded. Throws
-/// kCorrupt if the body does not match the schema; `out` is then unchanged.
+/// Appends a message to `out` as JSON on one line. Pass 0 as `trace` and an empty list as `payloads` to leave them out.
+/// Throws kCorrupt if the body does not match the schema; `out` is then unchanged.
 void append_message(const Schema& schema, std::span<const std::byte> body, std::uint64_t trace,
                     std::span<const std::string_view> payloads, std::string& out);
 

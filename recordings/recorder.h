@@ -19,8 +19,8 @@
 
 namespace trainyard::recordings {
 
-/// A topic, as one process publishes it. A recorder keeps the feeds of all messages that it has received. Feeds are
-/// distinguished by their addresses: two objects are two feeds, even if their contents are the same.
+/// A topic together with a process that publishes it. A recorder keeps the feeds of all messages that it has received.
+/// Feeds are compared by identity: two objects are two feeds, even if their contents are the same.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -40,8 +40,9 @@ struct Arrival {
 /// Writes the messages of a run to a recording: an MCAP file, or several of limited size.
 ///
 /// For each topic, a recorder counts the messages that have arrived and those that were missed. It detects missed
-/// messages by gaps in the sequence numbers of each source. The counts are the last metadata record of every file. If
-/// the disk is full, take() or another function throws, and the recording ends with the messages written before.
+/// messages by gaps in the sequence numbers of each source. The last metadata record of every file contains the counts
+/// for this file. If the disk is full, take() or another function throws, and the recording ends with the messages
+/// written before.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
@@ -77,8 +78,9 @@ class Recorder {
   /// even if no messages arrive.
   void tick(Clock::time_point now);
 
-  /// Writes the remaining messages and the counts, and closes the file. `ended` is the reason why the recording ends.
-  /// `cut_short` is the reason, other than missed messages, why the recording is incomplete; empty if there is none.
+  /// Writes the remaining messages and the counts, and closes the file. The destructor does not do this. `ended` is the
+  /// reason why the recording ends. `cut_short` is the reason, other than missed messages, why the recording is
+  /// incomplete; empty if there is none.
   void finish(const std::string& ended, const std::string& cut_short = "");
 
   /// Returns the counts of all files together.
@@ -93,7 +95,7 @@ class Recorder {
  private:
   /// The messages of one component on one topic, and their channel in the current file.
   struct Stream {
-    std::shared_ptr<const Feed> feed;  ///< Held, so that no other feed can get the same address.
+    std::shared_ptr<const Feed> feed;  ///< Held, because the address of the object identifies the feed.
     SequenceCounter sequence;
     TopicCount* all = nullptr;   ///< The counts of the topic in all files.
     TopicCount* file = nullptr;  ///< The counts of the topic in the current file; valid only if `channel` is not 0.

@@ -15,7 +15,8 @@ namespace trainyard::recordings {
 
 /// The name of the first metadata record, which contains facts about the run.
 inline constexpr const char* kRunMetadata = "trainyard.run";
-/// The name of the last metadata record, which contains the numbers of messages that arrived and that were missed.
+/// The name of the last metadata record, which contains the numbers of messages that arrived and that were missed while
+/// this file was written.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
 /// The key in the metadata record kRunMetadata under which the run's components are listed. The value is JSON: a list
@@ -29,9 +30,10 @@ inline constexpr const char* kTypeKey = "type";  ///< The name of the message ty
 /// The fingerprint of the type, as 16 hexadecimal digits.
 inline constexpr const char* kFingerprintKey = "fingerprint";
 inline constexpr const char* kSchemaKey = "schema";  ///< The schema text of the type, for encoding messages again.
-inline constexpr const char* kComponentKey = "component";  ///< The sending component; may be empty.
-inline constexpr const char* kProcessKey = "process";      ///< The process of the component; may be empty.
-inline constexpr const char* kSourceKey = "source";        ///< The index of the component in the plan (Header::source).
+/// The sending component; empty if it is not known, and for log records.
+inline constexpr const char* kComponentKey = "component";
+inline constexpr const char* kProcessKey = "process";  ///< The process of the component; empty if unknown.
+inline constexpr const char* kSourceKey = "source";    ///< The index of the component in the plan (Header::source).
 
 /// How many messages of a topic arrived and how many were missed.
 struct TopicCount {

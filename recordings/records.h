@@ -17,7 +17,7 @@ namespace trainyard::recordings {
 
 /// The bytes with which every MCAP file begins and ends.
 inline constexpr std::string_view kMagic{"\x89MCAP0\r\n", 8};
-/// The number of bytes before the content of a record: its opcode and the length of the content.
+/// The size of the head of a record: its opcode (one byte) and the length of its content (eight bytes).
 inline constexpr std::uint64_t kRecordHead = 9;
 
 /// The kinds of records. Readers skip records of unknown kinds.

@@ -12,7 +12,7 @@ struct Repaired {
   std::uint64_t messages = 0;  ///< The number of messages in the new file.
   /// The number of messages that were left out because the file does not describe their channel.
   std::uint64_t unknown_messages = 0;
-  Scan damage;  ///< What was wrong with the damaged file. Its `contents` list the chunks that were kept.
+  Scan damage;  ///< The result of scan() for `from`; `damage.contents` lists the chunks that were kept.
 };
 
 /// Copies everything that is undamaged in the file `from` to the new file `to`, with an index and checksums. If `from`

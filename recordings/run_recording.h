@@ -22,7 +22,7 @@ struct RunRecordingOptions {
   std::vector<std::string> topics;
   std::vector<std::string> exclude;  ///< Names or patterns of topics that are not recorded.
   bool payloads = false;             ///< True to record the bytes of tensors, too.
-  Recorder::Options files;           ///< RunRecording sets `run` and `component_name`.
+  Recorder::Options files;           ///< RunRecording sets `component_name`, and adds its own facts to `run`.
 };
 
 /// Records a running launch: it attaches as a visitor (a program outside of the plan) and passes the messages that it
@@ -34,8 +34,9 @@ class RunRecording {
   /// kInvalidArgument if every topic is excluded.
   RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options);
 
-  /// Records the messages that arrive within `time`. Returns false if none arrived. Throws kIo if the disk is full, and
-  /// kCorrupt if a publisher sends a malformed message. After an exception, nothing more can be recorded.
+  /// Records arriving messages until `time` has passed or the run has ended. Returns false if none arrived. Throws kIo
+  /// if the disk is full, and kCorrupt if a publisher sends a malformed message. After an exception, nothing more can
+  /// be recorded.
   bool record_for(std::chrono::milliseconds time);
 
   /// Returns true when the run has ended.

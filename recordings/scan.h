@@ -20,11 +20,11 @@ struct Finding {
 struct Scan {
   /// Everything that is undamaged. The statistics are computed by the scan, and not read from the file.
   Contents contents;
-  /// The first kMostFindings problems that were found: damaged parts and contradictions.
+  /// The first kMostFindings problems that were found: damaged parts, and parts that contradict each other.
   std::vector<Finding> findings;
-  std::uint64_t all_findings = 0;
-  std::uint64_t lost_bytes = 0;  ///< The number of bytes that could not be read.
-  bool has_end = false;          ///< True if the file has a footer and ends with kMagic.
+  std::uint64_t all_findings = 0;  ///< The number of all problems, including those not in `findings`.
+  std::uint64_t lost_bytes = 0;    ///< The number of bytes that could not be read.
+  bool has_end = false;            ///< True if the file has a footer and ends with kMagic.
 };
 
 /// The maximum number of findings that are kept. It bounds the memory that a badly damaged file needs.

@@ -27,8 +27,8 @@ class StatedSummary {
   bool data_ended() const { return data_end_.has_value(); }
   bool has_footer() const { return footer_.has_value(); }
 
-  /// Compares the statistics and the number of chunks with `found`, and the checksums with the bytes of the file. The
-  /// file must have a footer.
+  /// Compares the statistics and the number of chunks with `found`, and the checksums with the bytes of the file. Call
+  /// this after the last take(), and only if has_footer() returns true.
   void check(const InputFile& file, const Contents& found, const Find& find) const;
 
  private:

@@ -22,7 +22,8 @@ class Evaluation {
   }
 
   /// Gathers the whole model on every rank, because a prediction runs the model as a whole. Called on all ranks before
-  /// every prediction. The default does nothing, because every rank already has the whole model.
+  /// each batch of a prediction, so an override must do nothing if the model is already gathered. The default does
+  /// nothing, because every rank already has the whole model.
   virtual void gather_model() {}
 
   /// Ends the evaluation: releases memory, and restores the parameters through `edit` if the evaluation has changed

@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-/// Throws kUnsupported unless all ranks are threads of one process. The error names two ranks in different processes.
-/// All ranks must call this function, because it exchanges data between them. `where` is the beginning of the error
-/// text, which names the strategy.
+/// Throws kUnsupported unless all ranks are threads of one process. The error names two ranks in different processes,
+/// and begins with `where`, which names the strategy. All ranks must call this function, because it exchanges data
+/// between them.
 void check_one_process(RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

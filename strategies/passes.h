@@ -20,8 +20,8 @@ namespace trainyard {
 
 /// What to do if a loss is infinite or not a number.
 enum class OnNan : std::uint8_t {
-  /// The run ends with an error that names the step and the batch. This rank makes no update, unless its device reads
-  /// losses later (Passes::Options::read_later).
+  /// The run ends with an error that names the step and the batch. In this step, this rank makes no update, unless its
+  /// device reads losses later (Passes::Options::read_later): the error is then found only after the update.
   kStop,
   /// The step is skipped: the gradients are discarded, and no update is made. All ranks skip the step, unless each rank
   /// decides alone which steps to skip (GradientsOfRanks::kIndependent).

@@ -60,7 +60,7 @@ class ReplicaStrategy : public Strategy {
   virtual void complete_reduction() {}
 
   /// Makes progress with the communication between ranks. Called whenever the last backward pass of a step has finished
-  /// a gradient.
+  /// a gradient. A derived class that exchanges data through groups of its own overrides this function.
   virtual void progress() { world().progress(); }
 
  private:

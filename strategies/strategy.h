@@ -58,7 +58,7 @@ struct StepEnd {
 /// and, with kIndependent, its own `finite`.
 struct StepSummary {
   bool finite = true;  ///< False if StepEnd::check_finite was set and a gradient is infinite or NaN.
-  double norm = 0;     ///< The L2 norm of all gradients, if StepEnd::norm was set.
+  double norm = 0;     ///< The L2 norm of all gradients, if StepEnd::norm was set. It includes the loss scale.
 };
 
 /// A plugin that determines how the ranks of a run train one model together. Each rank has an accelerator host (the
@@ -104,8 +104,9 @@ class Strategy : public Configurable, public Stateful {
   /// the supported number of ranks.
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Returns which part of the flat blocks of parameters and gradients this rank keeps and updates; see ArenaShard. The
-  /// default is everything. Called once, before the memory for parameters is allocated.
+  /// Returns the range of the parameters that this rank updates, and which of its blocks of parameters and gradients
+  /// contain only this range; see ArenaShard. By default, the rank updates all parameters. Called once, before the
+  /// memory for parameters is allocated.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
   /// Returns values to report with the training metrics, such as `gradient_bytes`.
@@ -158,8 +159,8 @@ class Strategy : public Configurable, public Stateful {
   /// need not call this function: the next train(), begin_evaluation() or begin_snapshot() does so.
   void end_evaluation();
 
-  /// Called on all ranks before the checkpoint writer copies the parameters and buffers for a checkpoint. Ensures that
-  /// they have their current values.
+  /// Ensures that the parameters and buffers have their current values. Called on all ranks before the checkpoint
+  /// writer copies them for a checkpoint.
   void begin_snapshot();
 
   /// Returns the result of traits() in the form in which it is passed to the launcher.

@@ -34,9 +34,11 @@ class Connection {
   bool writable() const { return writable_ && !closed_; }
 
   /// Receives bytes that have arrived, and fills the buffers in `places` one after another. Returns the number of bytes
-  /// received, which is 0 if none have arrived or the connection is closed.
+  /// received, which is 0 if none have arrived or the connection is closed. Call this function until readable() is
+  /// false, because epoll does not report the same bytes again.
   std::size_t read(std::span<iovec> places);
-  /// Sends as many bytes of `pieces` as the kernel accepts without waiting, and returns their number.
+  /// Sends as many bytes of `pieces` as the kernel accepts without waiting, and returns their number. If the connection
+  /// has been lost, returns 0, and read() finds its end.
   std::size_t write(std::span<iovec> pieces);
 
   /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before that has
@@ -47,7 +49,7 @@ class Connection {
   bool ending() const { return ending_ || closed_; }
   /// Returns how many bytes this connection has received and sent in total.
   std::uint64_t moved() const { return moved_; }
-  /// Tells the other side that no more bytes will be sent.
+  /// Tells the other side that no more bytes will be sent. Bytes can still be received.
   void finish();
 
  private:

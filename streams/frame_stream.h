@@ -17,7 +17,7 @@ namespace trainyard::streams {
 class FrameStream {
  public:
   struct Limits {
-    /// The maximum size of a frame. A longer frame is refused as soon as its length has arrived.
+    /// The maximum size of a frame. receive() throws as soon as the length of a longer frame has arrived.
     std::size_t frame_bytes;
     std::size_t queue_bytes;  ///< The maximum number of bytes that wait to be sent.
   };

@@ -33,6 +33,7 @@ class Gcm {
   using Nonce = std::span<const std::byte, kNonceBytes>;
   enum class Direction : bool { kOpen, kSeal };
 
+  /// `library` must be one of gcm_libraries().
   static std::unique_ptr<Gcm> make(GcmLibrary library, Direction direction);
   virtual ~Gcm() = default;
 

@@ -71,7 +71,7 @@ class ConnectingHandshake {
   Answer answer_;
 };
 
-/// The part of a handshake that runs at the accepting member.
+/// The part of a handshake that runs at the accepting member. Call answer(), then confirmed_by(), then secrets().
 class AcceptingHandshake {
  public:
   /// Returns true if `hello` has the form of a Hello. This does not show who has sent it.

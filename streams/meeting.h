@@ -12,7 +12,7 @@
 
 namespace trainyard::streams {
 
-/// What a member of a group, such as a rank, must know about another member in order to connect to it.
+/// What a member of a group (for example, a rank) must know about another member in order to connect to it.
 struct Peer {
   std::string name;           ///< The name of the other member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.

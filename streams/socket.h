@@ -5,7 +5,7 @@
 
 namespace trainyard::streams {
 
-/// Owns a file descriptor, and closes it when it is destroyed.
+/// Owns a file descriptor. The destructor closes it.
 class Socket {
  public:
   Socket() = default;

@@ -28,7 +28,7 @@ struct ArenaShard {
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
   /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
-  /// completely in the block. If false, the strategy copies the gradients there.
+  /// completely in the block. If false, the strategy copies the gradients into the block.
   bool in_place = true;
 
   /// Returns the size of a block in bytes. `all` is its size if it holds everything, and `cut` states whether it holds
@@ -65,8 +65,8 @@ struct ArenaLayout {
 /// Otherwise there is only one memory, and these functions copy nothing.
 ///
 /// An optimizer can work on the device's memory instead: in the same process (ArenaInfo::device_arena), and with a
-/// device plugin also in another process (share()). Gradients and parameters are then copied only for readers and
-/// checkpoints.
+/// device plugin also in another process (share()). Gradients then stay on the device, and parameters are copied to
+/// host memory only for readers and checkpoints.
 ///
 /// The block of parameters may hold just a shard (ArenaShard). In that case, parameters that are not completely inside
 /// it keep the memory that the model allocated, and the strategy that requested the shard must handle them.
@@ -116,9 +116,9 @@ class Arena {
   /// parameters is destroyed.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Hands the gradients of a step to the optimizer. If the device has separate memory and the optimizer works in host
-  /// memory, this function copies the gradients there, and sets those on the device to zero. Otherwise it does nothing.
-  /// The optimizer sets gradients to zero after it has used them.
+  /// Makes the gradients of a step available to the optimizer. If the device has separate memory and the optimizer
+  /// works in host memory, this function copies the gradients to host memory, and sets those on the device to zero.
+  /// Otherwise it does nothing. The optimizer sets the gradients that it has used to zero.
   void publish_gradients() const;
 
   /// Brings the parameters and the buffers in host memory up to date, for components that read them after a step.
@@ -137,15 +137,15 @@ class Arena {
   /// (OptimizerState::on_device). From then on, checkpoints include this state. Throws what TensorArena::adopt throws.
   void adopt(const OptimizerState& state);
 
-  /// Call begin_update() before the gradients of a step are handed to the optimizer, and end_update() when it has
-  /// updated the parameters. On a device with a device plugin, these functions make the streams wait for each other, so
+  /// Call begin_update() before the message Gradients is sent to the optimizer, and end_update() when its message
+  /// Parameters has arrived. On a device with a device plugin, these functions make the streams wait for each other, so
   /// that the computation, the update and the copies for a checkpoint happen in the right order.
   void begin_update();
   void end_update();
 
-  /// Makes info() announce `parameters` to the optimizer in place of this rank's block, so the optimizer updates them
-  /// instead. `parameters` is the memory of a parameter server: all ranks share it, and it has the layout of this
-  /// rank's block.
+  /// Makes info() announce `parameters` to the optimizer in place of this rank's block, so the optimizer updates this
+  /// memory instead. `parameters` is the memory of a parameter server: all ranks share it, and it has the layout of
+  /// this rank's block.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
@@ -202,8 +202,8 @@ class ArenaEdit {
   /// Returns the flat parameters, which the caller may change. The destructor treats them as changed.
   const at::Tensor& parameters();
 
-  /// Copies the parameters from host memory to the device, after the optimizer has updated them. If the optimizer has
-  /// updated them on the device, nothing is copied.
+  /// Copies the parameters from host memory to the device. Called after each update, because the optimizer may have
+  /// updated the parameters in host memory. If it has updated them on the device, nothing is copied.
   void fetch_parameters();
   /// Copies the parameters, the buffers and the optimizer's state from host memory to the device. Called when a run
   /// begins, because a checkpoint may have been restored into host memory.

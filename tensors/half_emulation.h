@@ -22,8 +22,8 @@ class HalfEmulation {
   /// still contains the exact values, which the optimizer updates.
   HalfEmulation(const std::vector<NamedTensor>& parameters, const Arena& arena);
 
-  /// Rounds the exact values again and copies them to the model. The caller must call this function whenever the exact
-  /// values have changed, that is, after every update.
+  /// Rounds the exact values again, and copies the rounded values to the model. The caller must call this function
+  /// whenever the exact values have changed, that is, after every update.
   void refresh();
 
  private:

@@ -17,7 +17,7 @@ namespace trainyard {
 /// A device plugin's objects for a device and for the stream to which LibTorch submits its work. The stream is
 /// destroyed before the device.
 struct NativeDevice {
-  /// Keeps the device plugin alive, too.
+  /// The device. The pointer keeps the device plugin alive, too.
   std::shared_ptr<devices::Device> device;
   /// The stream on which LibTorch computes. Used on the thread of the accelerator host and, if the optimizer is in the
   /// same process, on its thread. The messages between the two ensure that they never use the stream at the same time.

@@ -36,7 +36,8 @@ class RankGenerator {
   void install() const;
 
   /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
-  /// ends. A Turn does nothing if the rank is alone in its process or is assumed never to draw.
+  /// ends. A Turn itself holds the lock from hold(), so the caller must not hold it. A Turn does nothing if the rank is
+  /// alone in its process, if adopt() was never called, or if the rank is assumed never to draw.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);

@@ -17,7 +17,7 @@ namespace trainyard {
 /// submitted before begin() is done, and work that would change a block waits on the device until the block has been
 /// copied.
 ///
-/// All functions belong to the thread of the accelerator host.
+/// All functions must be called on the thread of the accelerator host.
 class SnapshotCopies {
  public:
   /// `native` must exist for as long as this object.

@@ -20,8 +20,8 @@ namespace trainyard {
 /// (DeviceMemory::native) updates the parameters; if there is none, LibTorch's operations do (make_tensor_update()).
 ///
 /// An optimizer in the same process calls make_update(), on its own thread, before the accelerator host receives the
-/// message Parameters for step 0. An optimizer in another process opens the SharedArena instead. The other functions
-/// belong to the accelerator host.
+/// message Parameters for step 0. An optimizer in another process opens the SharedArena instead. Only the accelerator
+/// host calls the other functions.
 class TensorArena final : public devices::DeviceArena {
  public:
   /// `parameters` and `gradients` are the parameters and gradients that belong to this rank's shard (ArenaShard), as
@@ -37,17 +37,17 @@ class TensorArena final : public devices::DeviceArena {
   /// kUnsupported if there is no device plugin or if it cannot share memory.
   SharedArena share();
 
-  /// Opens the state of an optimizer in another process, which updates the parameters on the device from now on. Throws
-  /// kInternal if share() has not been called, kShapeMismatch if the blocks of the message do not fit together, and
-  /// what devices::Device::open_block throws.
+  /// Opens the state of an optimizer in another process. From now on, this optimizer updates the parameters on the
+  /// device. Throws kInternal if share() has not been called, kShapeMismatch if the blocks of the message do not fit
+  /// together, and what devices::Device::open_block throws.
   void adopt(const OptimizerState& state);
 
   /// Returns true if the optimizer updates the parameters on the device.
   bool is_updated_here() const { return updated_here_; }
 
-  /// Call begin_update() before the gradients are handed to the optimizer, and end_update() when it has updated the
-  /// parameters. If the optimizer is in another process, these functions make the computation and the update wait for
-  /// each other on the device (UpdateFences). Otherwise they do nothing.
+  /// Call begin_update() before the message Gradients is sent to the optimizer, and end_update() when its message
+  /// Parameters has arrived. If the optimizer is in another process, these functions make the computation and the
+  /// update wait for each other on the device (UpdateFences). Otherwise they do nothing.
   void begin_update();
   void end_update();
 

@@ -16,19 +16,19 @@ namespace trainyard {
 ///     begin_update() -> Gradients --> [the update] --> Parameters -> end_update()
 class UpdateFences {
  public:
-  /// Makes the two fences. `native` must exist for as long as this object.
+  /// Makes the two fences. This process computes on `native.stream`. `native` must exist for as long as this object.
   explicit UpdateFences(const NativeDevice& native);
 
   /// Return the handles with which the optimizer opens the fences. Throw what devices::Device::export_fence throws.
   FenceHandle gradients_ready() const { return native_.device->export_fence(*gradients_ready_); }
   FenceHandle parameters_ready() const { return native_.device->export_fence(*parameters_ready_); }
 
-  /// Lets the next update begin when the work that has been submitted so far is done. Call this function before the
-  /// message Gradients is sent.
+  /// Lets the next update begin when the work that has been submitted to `native.stream` so far is done. Call this
+  /// function before the message Gradients is sent.
   void begin_update();
 
-  /// Makes work that is submitted later wait for the update. Call this function when the message Parameters has
-  /// arrived. If no update has begun, the function does nothing.
+  /// Makes work that is submitted to `native.stream` later wait for the update. Call this function when the message
+  /// Parameters has arrived. If no update has begun, the function does nothing.
   void end_update();
 
  private:

@@ -9,7 +9,7 @@
 // Describes how the supported versions of LibTorch differ: 1.13 of Debian 12, 2.6 of Debian 13, and the releases of the
 // PyTorch project. Every difference that matters to Trainyard has a name in this file.
 
-/// True if LibTorch has version `major`.`minor` or a later one.
+/// True if the version of LibTorch is `major`.`minor` or later.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
@@ -18,9 +18,9 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and supports autocast to float16 there.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
-/// True if TorchScript may be allowed to specialize a module for the shapes of earlier batches, which makes later
-/// batches faster. From version 2.0 on it may not: in 2.6, a module with a branch that only some batches take fails
-/// when the batch size changes ("The size of tensor a (20) must match the size of tensor b (7) ...").
+/// True if it is safe to let TorchScript specialize a module for the shapes of earlier batches, which makes later
+/// batches faster. This is not safe from version 2.0 on: in 2.6, a module with a branch that only some batches take
+/// fails when the batch size changes ("The size of tensor a (20) must match the size of tensor b (7) ...").
 inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
 
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.

@@ -9,7 +9,8 @@
 namespace trainyard {
 
 /// Records the operations that a function submits to a device, and submits them again without calling the function.
-/// This saves the processor's time for each operation, which limits the speed of small models on fast devices.
+/// This saves the CPU time that it takes to submit each operation, which limits the speed of small models on fast
+/// devices.
 class WorkRecorder {
  public:
   /// A function that submits operations on `inputs` and returns the result. For inputs of the same shapes and types, it

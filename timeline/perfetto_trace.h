@@ -11,9 +11,9 @@
 namespace trainyard::timeline {
 
 /// Writes events in Perfetto's own format: TracePackets with TrackEvents, as defined in the folder
-/// protos/perfetto/trace of Perfetto's sources. Each component is a track of its process. A message is a flow from an
-/// instant on the track of its sender to an instant on the track of its receiver. `run` is the name of the run; `write`
-/// receives the bytes in pieces.
+/// protos/perfetto/trace of Perfetto's sources. Each row (Row) is a track of its process, or several tracks if its
+/// events overlap partially. A message is a flow from an instant on the track of its sender to an instant on the track
+/// of its receiver. `run` is the name of the run; `write` receives the bytes in pieces.
 void write_perfetto_trace(const std::deque<Event>& events, const std::string& run,
                           const std::function<void(std::string_view bytes)>& write);
 

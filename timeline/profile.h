@@ -70,7 +70,8 @@ struct Profile {
   std::vector<OperationProfile> operations;  ///< Sorted by `self_ns`, the longest first.
 };
 
-/// Returns how the components spent their time in the window.
+/// Returns the profile of the window: how the components spent their time, which messages they sent to each other, and
+/// which operations of LibTorch they ran.
 Profile profile_of(const Timeline& timeline, const StepWindow& window);
 
 }  // namespace trainyard::timeline

@@ -20,11 +20,11 @@ namespace trainyard::viewer {
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
-  /// The maximum number of counts in all matrices together.
+  /// The maximum number of elements in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
   /// Adds a message. Returns false if the shelf already contains the message, or if the message has no classes, too
-  /// many classes, or a number of counts that is not the number of pairs of classes.
+  /// many classes, or a number of counts that is not the square of the number of classes.
   bool add(const Confusion& confusion);
 
   /// Returns the matrix of the evaluation of `split` at `step`, in the form that docs/viewer_protocol.md describes. If

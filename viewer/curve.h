@@ -23,7 +23,7 @@ struct CurveRequest {
   std::optional<double> from, to;
   std::size_t points = 1000;  ///< The maximum number of buckets.
   double smooth = 0;          ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
-  /// The time, in seconds since 1970, that is 0 on the axis kTime; if it is empty, the time of the first row.
+  /// The origin of the axis kTime, in seconds since 1970. If it is empty, the origin is the time of the first row.
   std::optional<double> zero_time;
 };
 

@@ -36,7 +36,8 @@ class CurveShelf {
   /// the error message suggests the most similar name.
   Curve curve(const std::string& stage, const std::string& name, const CurveRequest& request) const;
 
-  /// For each stage, the number of rows that a browser page knows of.
+  /// For each stage, the number of rows that a browser page knows of. position() returns the numbers for a page that
+  /// knows all rows.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
   /// If stages have changed since `position`, appends to `news` one message for a browser page (a "push" in

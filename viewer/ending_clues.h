@@ -11,8 +11,8 @@
 
 namespace trainyard::viewer {
 
-/// Determines how a launch ended from the orders and log records that a follower has received. This is needed for a run
-/// without an output directory, because nothing records how such a run ended.
+/// Determines, from the orders and log records that a follower has received, how a launch ended. This is needed for a
+/// run without an output directory, because nothing records how such a run ended.
 class EndingClues {
  public:
   /// All objects passed by reference must outlive this object.
@@ -26,7 +26,7 @@ class EndingClues {
   /// is alive, if the run was told to stop, or if the run has completed all its steps: in these cases the launcher ends
   /// the run itself, and outlives the other processes.
   bool launcher_died() const;
-  /// Returns how the run has ended, according to the launch record or, if that records no end, to the messages.
+  /// Returns how the run has ended, according to the launch record or, if it records no end, according to the messages.
   /// `killed` is true if the launcher died early; see launcher_died().
   Ending ending(bool killed) const;
 

@@ -22,7 +22,8 @@ class Follower {
  public:
   /// `on_alert` is called on the follower's thread.
   Follower(visitors::RunInfo run, std::shared_ptr<Book> book, OnAlert on_alert);
-  /// Ends the threads. This may take a few seconds if the launcher is suspended.
+  /// Ends the thread of the follower and the thread of its errands. This may take a few seconds if the launcher is
+  /// suspended.
   ~Follower();
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;

@@ -8,7 +8,7 @@ namespace trainyard::viewer {
 
 /// The names of a run, and where it comes from.
 struct Identity {
-  /// The full name, such as "mnist-9ix"; a path if the name is not known or already in use.
+  /// The full name, such as "mnist-9ix"; a path if the name is unknown, or is already in use by another run.
   std::string run;
   std::string name;       ///< The name without the suffix.
   std::string file;       ///< The launch file.

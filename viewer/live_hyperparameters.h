@@ -9,9 +9,9 @@
 
 namespace trainyard::viewer {
 
-/// Enters the hyperparameters of a running launch into its book, which holds everything that the viewer knows about the
-/// run. They come from the launch record, which contains the values that the user has set. If there is no launch
-/// record, this function posts an errand (errands.h) that requests all parameters from the components of the run.
+/// Enters the hyperparameters of a running launch into its book (everything that the viewer knows about the run). They
+/// come from the launch record, which contains the values that the user has set. If there is no launch record, this
+/// function posts an errand (errands.h) that requests all parameters from the components of the run.
 void find_hyperparameters(const Identity& identity, const visitors::Observation& observation,
                           const std::shared_ptr<Book>& book, Errands& errands);
 

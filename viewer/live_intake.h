@@ -10,10 +10,11 @@
 
 namespace trainyard::viewer {
 
-/// Enters the metrics and the log of a running launch into its book, which holds everything that the viewer knows about
-/// the run, in the right order and without duplicates. There are two sources: messages, and the logger's files. The
-/// files contain what happened before the follower attached, and messages that it has missed. Messages are held back
-/// until the data from before the follower attached ("the past") has been read from the files.
+/// Enters the metrics and the log of a running launch into its book (everything that the viewer knows about the run),
+/// in the right order and without duplicates. There are two sources: messages, and the logger's files. The files
+/// contain what happened before the follower attached, and messages that it has missed. Messages are held back until
+/// the data from before the follower attached ("the past") has been read from the files. Call catch_up() until
+/// caught_up() returns true, then read_files() from time to time, and finish() when the run has ended.
 class LiveIntake {
  public:
   /// All objects passed by reference must outlive this object.

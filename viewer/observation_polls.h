@@ -10,8 +10,9 @@
 namespace trainyard::viewer {
 
 /// Asks a run once a second about the activity of its components and edges (the connections between components). It
-/// never waits for the answer, so a launcher that answers slowly delays nothing else. The components measure how they
-/// spend their time only while somebody looks at the graph.
+/// never waits for the answer, so a launcher that answers slowly delays nothing else. The caller must call answer() and
+/// ask_when_due() repeatedly. While somebody looks at the graph, the questions also make the components measure how
+/// they spend their time.
 class ObservationPolls {
  public:
   /// All objects passed by reference must outlive this object.
@@ -19,8 +20,8 @@ class ObservationPolls {
 
   /// Returns an observation if one has arrived, otherwise an empty optional.
   std::optional<visitors::Observation> answer();
-  /// Asks again if a second has passed, or earlier if somebody has just begun to look at the graph. Returns true if it
-  /// has asked.
+  /// Asks again if a second has passed since the last question, or earlier if somebody has just begun to look at the
+  /// graph. Returns true if it has asked.
   bool ask_when_due();
 
  private:

@@ -17,7 +17,8 @@ struct Ending {
   std::string message;
 };
 
-/// Returns the phase of a run's newest launch, according to its launch record.
+/// Returns the phase of a run's newest launch, according to its launch record. The phase is kUnknown if there is no
+/// launch record.
 Ending ending_of(const archive::RunRecord& record);
 
 /// Returns the record of the run in an output directory if the full name of its newest launch is `run`, otherwise an
@@ -32,11 +33,11 @@ nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 /// Both are in the launch records of the run. If something cannot be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 
-/// Enters the contents of a run's output directory, except the launch records (see enter_record()), into the run's
-/// book: metrics, log records, samples, histograms, confusion matrices, changes, and the alerts that follow from the
-/// metrics. This can be a large amount of data. Stops early if `stop` is requested. If several launches have written to
-/// the directory, steps that a later launch has repeated are left out. If something cannot be read, it is left out and
-/// a message is added to the log in the book.
+/// Enters the contents of `identity.directory`, the output directory of a run, into the run's book: metrics, log
+/// records, samples, histograms, confusion matrices, changes, and the alerts that follow from the metrics. Does not
+/// read the launch records; see enter_record(). The amount of data can be large. Stops early if `stop` is requested. If
+/// several launches have written to the directory, steps that a later launch has repeated are left out. If something
+/// cannot be read, it is left out and a message is added to the log in the book.
 ///
 /// If the directory contains a recording of the run, the graph is taken from the recording. If the logger has written
 /// no metrics, everything else that the recording contains is taken from it, too.

@@ -23,9 +23,9 @@ struct Asker {
 using Answered = std::function<void(nlohmann::json result)>;
 using Refused = std::function<void(const Error& error)>;
 
-/// Answers one question about the runs of a library, in the form that docs/viewer_protocol.md describes, except for
-/// `hello` and `watch`, which concern the connection. A question that must be passed on to the run is answered later,
-/// on another thread.
+/// Answers one question about the runs of a library, in the form that docs/viewer_protocol.md describes. The caller
+/// must handle the questions `hello` and `watch` itself, because they concern the connection. A question that must be
+/// passed on to the run is answered later, on another thread.
 ///
 /// Throws kNotFound for an unknown question or run, and if the run does not have the requested data; kInvalidArgument
 /// for arguments of the wrong type or out of range, and for changes that the role does not allow; and kUnsupported if

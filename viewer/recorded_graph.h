@@ -24,14 +24,14 @@ struct RecordedTraffic {
 
   /// Adds the contents of one file of the recording.
   void add(const recordings::Contents& contents);
-  /// Returns the average number of messages per second, or an empty optional if the recording has no duration or does
-  /// not contain the topic.
+  /// Returns the average number of messages per second that `component` sent on `topic`, or an empty optional if the
+  /// recording contains none of them or has no duration.
   std::optional<double> rate(const std::string& topic, const std::string& component) const;
 };
 
 /// Returns the graph in the form that docs/viewer_protocol.md describes. `components` is the value of
-/// recordings::kComponentsKey in the recording. If it is empty, as in recordings by earlier versions, the graph
-/// contains all components that have sent messages, and no edges.
+/// recordings::kComponentsKey in the recording. If it is empty, as in recordings made by earlier versions of Trainyard,
+/// the graph contains all components that have sent messages, and no edges.
 nlohmann::json graph_of_recording(const std::string& components, const RecordedTraffic& traffic);
 
 }  // namespace trainyard::viewer

@@ -30,14 +30,15 @@ class RecordedRun {
   /// Enters the metrics, the log records, the samples, the histograms, the confusion matrices, and the alerts that
   /// follow from the metrics into the book, which holds everything that the viewer knows about the run. Stops early if
   /// `stop` is requested. Malformed messages are left out; if there are any, the function throws kCorrupt at the end,
-  /// with their number.
+  /// and the error text states how many.
   void read(Book& book, const std::stop_token& stop) const;
 
  private:
   std::deque<recordings::McapReader> parts_;
 };
 
-/// Returns the paths of the recordings in a folder, sorted by name.
+/// Returns the paths of the recordings in a folder, that is, of all files named *.mcap, sorted. Every file of a series
+/// is listed.
 std::vector<std::string> recordings_in(const std::string& folder);
 
 }  // namespace trainyard::viewer

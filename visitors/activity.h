@@ -8,7 +8,7 @@
 
 namespace trainyard::visitors {
 
-/// How long a component has waited for one cause.
+/// How long a component has waited because of one cause, such as another component.
 struct Wait {
   /// The name of the component for which it waited. If the cause is not a component, this is the same word as `kind`.
   std::string target;

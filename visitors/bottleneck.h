@@ -28,7 +28,7 @@ struct ObservedRun {
 /// A component that delays the run.
 struct Bottleneck {
   std::string component;
-  /// The fraction of the time during which the component delayed the run, from 0 to 1.
+  /// The fraction of the time for which the component delayed the run, from 0 to 1.
   double share = 0;
 };
 
@@ -38,11 +38,12 @@ struct Bottleneck {
 /// The search begins at the accelerator hosts (the components that compute losses and gradients). Only those that wait
 /// least for other ranks are considered, because the other ranks wait for them. The time during which such a host is
 /// busy or waits for its device is attributed to the host itself. The time during which it waits for another component
-/// is attributed to that component, to the extent that it is busy. The rest is attributed to the component for which
-/// that component waits in turn, and so on. There is one addition: if a component sends to such a host over a blocking
-/// edge and is busy nearly all the time, its busy time counts as its share, even if the host hardly waits for it. Such
-/// a component would hold up the run as soon as anything else became faster. The result contains the components whose
-/// share is at least 0.1 and at least half of the largest share.
+/// is attributed to that component as far as that component is busy. As far as that component itself waits for a third
+/// one, the time is attributed to the third one in the same way, and so on. Idle time is attributed to no component.
+/// There is one addition: if a component sends to such a host over a blocking edge and is busy nearly all the time, its
+/// busy time counts as its share, even if the host hardly waits for it. Such a component would hold up the run as soon
+/// as anything else became faster. The result contains the components whose share is at least 0.1 and at least half of
+/// the largest share.
 std::vector<Bottleneck> find_bottlenecks(const ObservedRun& run);
 
 }  // namespace trainyard::visitors

@@ -25,16 +25,16 @@ inline constexpr int kLastRetry = 6400;
 bool is_door(std::string_view address);
 
 /// Connects a socket of a visitor to a launcher or another process of a run on this host, or to a front door. With a
-/// front door, the socket uses the visitor's key, and accepts only a door with the expected key: the known public key
-/// that has the name of the host, or else the only known public key with the role `member`. Throws kNotFound if a key
-/// is missing, kUnsupported for an address on another host that is not a front door, and kIo if the socket cannot be
-/// connected.
+/// front door, the socket uses the visitor's key, and accepts only a door with the expected key. This is the known
+/// public key that is named after the host in `address` or, if there is none, the only known public key with the role
+/// `member`. Throws kNotFound if a key is missing, kUnsupported for an address on another host that is not a front
+/// door, and kIo if the socket cannot be connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
 /// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns
 /// information about the run. `address` need not name a key if the user has only one key with the role `watch` or
 /// `control`. Throws kNotFound if a key is missing or nobody listens at the address. Throws kInvalidArgument if the
-/// door does not admit the key, or if the key of the door itself is not the expected one.
+/// door does not admit the key, or if the key of the door itself is not the expected one; see connect_visitor().
 RunInfo run_at_door(const std::string& address);
 
 }  // namespace trainyard::visitors

@@ -41,7 +41,8 @@ class FakeGateway {
     return core::read_message<T>(body_);
   }
 
-  /// Accepts the subscription, or refuses it with `error`.
+  /// Answers the subscription that receive() has received: accepts it or, if `error` is not empty, refuses it with this
+  /// text.
   void answer(const std::string& error = "") {
     const MessageType& type = message_type<Scalar>();
     core::send_control(socket_, peer_,

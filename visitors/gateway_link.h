@@ -46,7 +46,8 @@ class GatewayLink {
   /// are lost.
   bool subscribed() const;
 
-  /// Returns true while the process cannot be reached: before the first connection, and after a connection was lost.
+  /// Returns true while the process cannot be reached: before the first connection is established, and from the loss of
+  /// a connection until it is re-established.
   bool disconnected() const { return !connected_; }
 
  private:

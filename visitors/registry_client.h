@@ -30,10 +30,11 @@ class RegistryClient {
   /// question.
   nlohmann::json ask(const std::string& op);
 
-  /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a
-  /// method of all processes. `body` contains the arguments of the method. Returns the result. Throws kNotFound if the
-  /// component does not exist, and kTimeout if no answer arrives within 12 s (72 s for param.set). Throws
-  /// kInvalidArgument, with the reason, if the component refuses the call, for example because it has no such method.
+  /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls the
+  /// method `counters` or `pulse` of every process instead. `body` contains the arguments of the method. Returns the
+  /// result; if `target` is empty, this is an object with the answer of each process. Throws kNotFound if the component
+  /// does not exist, and kTimeout if no answer arrives within 12 s (72 s for param.set). Throws kInvalidArgument, with
+  /// the reason, if the component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 

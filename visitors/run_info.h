@@ -20,7 +20,7 @@ struct RunInfo {
   /// When the launcher was started; see core::start_ticks(). It distinguishes the launcher from a later process with
   /// the same pid.
   std::uint64_t start_ticks = 0;
-  std::string registry;   ///< The ZeroMQ endpoint that answers questions (docs/wire_format.md, section 2).
+  std::string registry;   ///< The ZeroMQ endpoint of the registry (docs/wire_format.md, section 2).
   std::string directory;  ///< The run directory. It is not part of the file.
 };
 

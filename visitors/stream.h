@@ -39,10 +39,11 @@ struct ListenOptions {
 struct Received {
   Header header;
   zmq::message_t body;
-  std::vector<zmq::message_t> payloads;   ///< One for each payload; empty frames if the payloads were not requested.
-  const Stream* stream = nullptr;         ///< The topic; valid while the object that returned the message exists.
-  const std::string* endpoint = nullptr;  ///< The address of the publishing process; valid until the next message.
-  std::int64_t arrival_time_ns = 0;       ///< When the message was taken from the socket, according to CLOCK_REALTIME.
+  std::vector<zmq::message_t> payloads;  ///< One for each payload; empty frames if the payloads were not requested.
+  const Stream* stream = nullptr;        ///< The topic; valid while the object that returned the message exists.
+  /// The address of the publishing process; valid until the next message is requested.
+  const std::string* endpoint = nullptr;
+  std::int64_t arrival_time_ns = 0;  ///< When the message was taken from the socket, according to CLOCK_REALTIME.
 
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(body.data()), body.size()}; }
 };

@@ -39,7 +39,8 @@ class Watch {
   /// longer answers.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
-  /// Returns true when no more messages can arrive: every publisher has announced this, or the launcher has died.
+  /// Returns true when no more messages can arrive: every publisher has announced this, or the launcher has died. In
+  /// the second case, next() may still return messages that had arrived before.
   bool ended() const { return ended_; }
   /// Returns true if the launcher was probably killed; cut_off() is then true as well. This is inferred from two facts:
   /// the connection to a publisher was lost before the publisher had announced the end of its messages, and the

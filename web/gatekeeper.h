@@ -43,9 +43,10 @@ class Gatekeeper {
              std::string watch_token);
 
   /// Decides whether a request is admitted. `origins` are the foreign origins that the path permits; "*" permits all
-  /// pages that give the token in the address, because such a page must know the token. `needs_origin` is true for a
-  /// WebSocket. Browsers always send an origin when they request a WebSocket. A request without an origin is therefore
-  /// refused, unless it contains the token in the address or as a bearer token.
+  /// pages that give the token in the address, because such a page must know the token. `needs_origin` must be true for
+  /// a WebSocket. A request without an origin is then refused, unless it contains the token in the address or as a
+  /// bearer token, because browsers always send an origin when they request a WebSocket, and other programs can give
+  /// the token themselves.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
   /// Returns the name of the cookie that contains the token. The name includes the port, because browsers send the

@@ -33,11 +33,13 @@ class Hub {
   const Limits& limits() const { return settings_.limits; }
 
   /// Adds a connection that has not presented a token yet. If there are too many connections, in total or without a
-  /// token, closes the oldest one without a token. Returns false if there is no such connection to close.
+  /// token, closes the oldest one without a token. If there is no such connection, does not add the new one and returns
+  /// false; the caller must then close the new one.
   bool admit(Connection& guest);
   /// Records that the connection has presented a token.
   void promote(Connection& connection);
-  /// Adds a WebSocket connection, into which an HTTP connection has turned. The HTTP connection removes itself later.
+  /// Adds a WebSocket connection that takes the place of an HTTP connection. The destructor of the HTTP connection
+  /// removes the latter.
   void replace(Connection& connection);
   void remove(Connection& connection);
   void cut_all();

@@ -25,7 +25,7 @@ struct Response {
   std::shared_ptr<const std::string> body;
 };
 
-/// Returns an answer that consists of one plain sentence.
+/// Returns an answer that consists of one sentence of plain text.
 Response plain(unsigned status, std::string sentence);
 
 /// The decoded parts of the target of a request, such as "/ws?token=abc".

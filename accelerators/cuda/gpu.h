@@ -19,7 +19,7 @@ namespace trainyard::cuda {
 /// that the next batch can be copied while the GPU still computes the previous step.
 class Gpu final : public ClaimedDevice {
  public:
-  /// `index` is the number of the GPU. If `record_steps` is true, recorder() returns an object, otherwise null.
+  /// `index` is the number of the GPU. If `record_steps` is false, recorder() returns null.
   Gpu(const Accelerator& cuda, int index, bool record_steps);
   ~Gpu() override;
 

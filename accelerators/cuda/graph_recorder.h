@@ -30,7 +30,8 @@ class GraphRecorder final : public WorkRecorder {
  private:
   /// What is known about inputs of certain shapes and types.
   struct Entry {
-    /// The number of calls before the recording. In these calls, LibTorch chooses kernels and fills its memory pools.
+    /// The number of calls without a graph so far. The first few calls are not recorded, because in these calls
+    /// LibTorch chooses kernels and fills its memory pools.
     int calls = 0;
     std::unique_ptr<at::cuda::CUDAGraph> graph;
     std::vector<at::Tensor> inputs;  ///< The memory from which the graph reads.

@@ -26,8 +26,8 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. `parts` contains one tensor for each member, all of the same size. `own` is the
-  /// index of the calling member, whose part must be filled in; the operation fills in the others.
+  /// Starts an all_gather. `parts` contains one tensor for each member, all of the same size. `own` is the index of the
+  /// calling member. Its part must contain the member's data; the operation fills in the others.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that unfinished jobs soon end with an exception.

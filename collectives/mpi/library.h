@@ -16,11 +16,12 @@ void check_reachable(const CollectiveContext& context);
 
 /// Returns an MPI communicator for the ranks of a group. Initialises MPI if necessary. All ranks of the group must call
 /// this function. Throws kUnsupported if two ranks share a process, or if this MPI does not support
-/// MPI_THREAD_MULTIPLE.
+/// MPI_THREAD_MULTIPLE, and kIo if a function of MPI fails.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
-/// Call this function when a group has failed. If the process belongs to a run, it does not call MPI_Finalize when it
-/// exits, because MPI_Finalize would wait for ranks that are gone.
+/// Must be called when a group has failed. A process of a run then exits without calling MPI_Finalize, which would wait
+/// for ranks that are gone. A process that the user has started with mpirun still calls it; otherwise mpirun would
+/// report a crash.
 void give_up_mpi();
 
 MPI_Datatype mpi_type(DType dtype);

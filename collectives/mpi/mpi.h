@@ -12,7 +12,8 @@ namespace trainyard::collectives {
 /// OMPI_MCA_btl selects something else.
 ///
 /// Each operation works on a copy of the elements. MPI cannot cancel an operation, so the copy remains valid even if
-/// the group fails in the middle. Send, recv and barriers use ZeroMQ sockets (Mesh) instead of MPI.
+/// the group fails in the meantime. An operation on more than 2^31 - 1 elements fails with kUnsupported. Send, recv and
+/// barriers use ZeroMQ sockets (Mesh) instead of MPI.
 class Mpi final : public Collective {
  public:
   explicit Mpi(CollectiveContext& context) : Collective(context) {}

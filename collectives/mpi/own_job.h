@@ -27,13 +27,13 @@ void check_places(const CollectiveContext& context);
 void refuse_shared_process(const CollectiveContext& context);
 
 /// Sets the environment variables that make MPI treat this process as the one that mpirun has started for its rank (see
-/// the beginning of this file). Every rank of the run must call this function once, before it initialises MPI. Throws
-/// kIo if mpirun fails, and kTimeout if the variables are not published in time.
+/// the beginning of this file). is_of_a_run() must be true, and every rank of the run must call this function once,
+/// before it initialises MPI. Throws kIo if mpirun fails, and kTimeout if the variables are not published in time.
 void take_place(const CollectiveContext& context);
 
 /// Whether rank 0 waits for the other ranks before it ends mpirun, which they need until they have finalised MPI. With
-/// kTogether, rank 0 waits at most a few seconds for each of them. With kAtOnce, which is for a group that has failed,
-/// it does not wait.
+/// kTogether, rank 0 waits for all of them, but only for a few seconds. With kAtOnce, which is for a group that has
+/// failed, it does not wait.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
 /// Must be called when this process no longer uses MPI: after MPI_Finalize, or after the group has failed. On rank 0,

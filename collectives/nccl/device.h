@@ -13,7 +13,8 @@ void check_cuda(cudaError_t result, const char* what);
 /// Throws kIo with NCCL's own text if `result` is an error. `what` names the call that returned `result`.
 void check_nccl(ncclResult_t result, const char* what);
 
-/// Memory on the CUDA device that is current when the object is constructed. The destructor frees it.
+/// Memory on the CUDA device that is current when the object is constructed. The destructor frees it. A
+/// default-constructed object has no memory.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

@@ -14,7 +14,7 @@ namespace trainyard::shared_memory {
 
 /// An agreement through shared memory: to announce an operation, a member writes a descriptor into its control block
 /// and increments a counter, and the other members read both. This object owns what all parts of the backend use: the
-/// control blocks (Group), and the memory that all members have mapped (Blocks).
+/// control blocks (Group), and the memory on which operations work in place (Blocks).
 class SharedAgreement final : public collectives::Agreement {
  public:
   /// `spin` is the time for which a waiting member polls before it sleeps.

@@ -13,7 +13,7 @@ namespace trainyard::shared_memory {
 /// member has mapped all of them.
 struct Block {
   Buffer own;
-  std::vector<core::Mapping> mappings;  ///< The mapped segments of the other members.
+  std::vector<core::Mapping> mappings;  ///< The mapped buffers of the other members.
   std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 

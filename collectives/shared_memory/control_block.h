@@ -121,7 +121,7 @@ struct Channel {
 struct Layout {
   std::size_t members = 0;
   std::size_t slot_bytes = 0;     ///< The size of each of the kInFlight slots.
-  std::size_t staging_bytes = 0;  ///< The size of all staging buffers together.
+  std::size_t staging_bytes = 0;  ///< The size of all staging buffers of one member together.
   std::size_t ring_bytes = 0;     ///< The size of each ring, a power of two.
 
   std::size_t channels() const { return sizeof(Control); }

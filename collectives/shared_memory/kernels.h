@@ -17,8 +17,8 @@ constexpr std::size_t kReduceOps = 5;  ///< The number of reductions (ReduceOp).
 
 /// The reduction functions compiled for one instruction set. The results of all sets are bit-identical. 16-bit floats
 /// are added in float32 and rounded once, and integers are added in 64 bits. For bools, the sum is a logical "or" and
-/// the product a logical "and". NaN on any rank produces NaN, even for minimum and maximum. The mean is the sum divided
-/// by the number of inputs; for integers it is rounded towards zero.
+/// the product a logical "and". If an input is NaN, the result is NaN, even for minimum and maximum. The mean is the
+/// sum divided by the number of inputs; for integers it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
   /// The functions, by DType and ReduceOp. Null only for the mean of bools, which does not exist.

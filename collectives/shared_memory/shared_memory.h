@@ -7,7 +7,7 @@
 
 namespace trainyard::shared_memory {
 
-/// A collective between processes, or threads, of one host, through memory that all members have mapped.
+/// A collective between processes, or threads, on one host, through memory that all members have mapped.
 ///
 /// Operations work in place on memory that allocate() returned or that was passed to use() ("registered memory"). The
 /// elements are divided into chunks; every rank that is free takes the next chunk, reads its elements from the memory
@@ -23,7 +23,7 @@ namespace trainyard::shared_memory {
 /// finished when all its elements have been written to a ring buffer of `ring_bytes` bytes. Since a send may thus wait
 /// for the receiver, ranks that send to each other must call both send and recv before they wait for either.
 ///
-/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same at
+/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same on
 ///             every rank
 /// Errors      kPeerLost and kTimeout name the rank to blame; kShapeMismatch lists what each rank called
 class SharedMemory final : public Collective {

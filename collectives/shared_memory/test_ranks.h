@@ -38,8 +38,9 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// Waits for the rank to end and returns the text that its function returned. Returns an empty string if the process
-  /// ended in another way, for instance because it was killed.
+  /// Waits for the rank to end and returns the text that its function returned, or the text of the error that it threw.
+  /// Returns an empty string if the process ended in another way, for instance because it was killed. May be called
+  /// only once for each rank.
   std::string said(std::uint32_t rank);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace trainyard::shared_memory {
 
-/// Transfers the data of collective operations through shared memory. The method depends on the number of elements and
-/// on whether all members have mapped their memory; see transfers.h.
+/// Transfers the data of collective operations through shared memory. The method depends on the number of elements, and
+/// on whether they are in memory that all members have mapped; see transfers.h.
 class SharedTransport final : public collectives::Transport {
  public:
   /// `chunk_bytes` is the maximum number of bytes of each member's memory that one member processes at a time.

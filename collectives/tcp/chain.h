@@ -80,7 +80,7 @@ class Chain final : public collectives::Transfer {
 };
 
 /// Sends pending bulk data to `member`, without waiting. Returns true if nothing is left to send. Sets `moved` to true
-/// if anything was sent.
+/// if anything was sent, and otherwise leaves it unchanged.
 bool flush_all(Links& links, std::uint32_t member, bool& moved);
 
 }  // namespace trainyard::tcp

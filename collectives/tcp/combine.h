@@ -7,7 +7,7 @@ namespace trainyard::tcp {
 
 /// Reduces elements step by step, while a partial result travels from rank to rank. The type of a partial result can
 /// differ from that of the elements: 16-bit floats, for example, are added up in float32, so that they are rounded only
-/// once. The results are bit-identical to those of reduce_in_order().
+/// once. If the ranks are combined in ascending order, the results are bit-identical to those of reduce_in_order().
 class Combination {
  public:
   Combination(ReduceOp op, DType dtype, std::uint32_t ranks)

@@ -12,10 +12,10 @@
 
 namespace trainyard::tcp {
 
-/// Sends and receives the control frames (requests, pings, small data) that one member of a group ("this member")
-/// exchanges with all others. The amount of data from another member that this member has not processed yet is
-/// limited. If a member exceeds the limit, or violates the protocol in another way, the group fails, and the later
-/// frames of that member are ignored.
+/// Sends and receives the frames (requests, the data of small operations, messages, pings) that one member of a group
+/// ("this member") exchanges with all others over the control streams. The amount of data from another member that this
+/// member has not processed yet is limited. If a member exceeds the limit, or violates the protocol in another way, the
+/// group fails, and the later frames of that member are ignored.
 class Control {
  public:
   /// `direct_bytes` is the maximum number of bytes of elements that a member sends together with the announcement of a
@@ -42,7 +42,8 @@ class Control {
   std::optional<collectives::Failure> told();
   /// Reports a failure to all other members.
   void tell(const collectives::Failure& failure);
-  /// Records that this member has finished all collective operations up to `number`.
+  /// Records that this member has finished all collective operations up to `number`, and calls Line::tell_progress()
+  /// for every other member.
   void finish(std::uint64_t number);
 
   /// Sets this member's answer to pings.
@@ -50,8 +51,8 @@ class Control {
   /// Sends a ping with this number to all other members.
   void ping(std::uint64_t number);
   void say_goodbye();
-  /// Returns true if all members that are still there have answered the ping with the number `ping`, and so have
-  /// received everything that was sent before it.
+  /// Returns true if all members that are still there have answered the most recent ping, whose number is `ping`, and
+  /// so have received everything that was sent before it. Members whose frames are ignored do not count.
   bool all_know(std::uint64_t ping) const;
 
  private:

@@ -25,10 +25,11 @@ class LifeSigns {
   collectives::Presence presence();
   /// Returns a number that changes whenever the other member sends or receives anything except pings and their answers.
   std::uint64_t signs() const;
-  /// Returns the other member's answer if it has answered the ping with the number `ping`, otherwise nothing.
+  /// Returns the other member's answer if it has answered the most recent ping, whose number is `ping`; otherwise
+  /// nothing.
   std::optional<collectives::Answer> answer_to(std::uint64_t ping) const;
-  /// Returns true if the other member has received everything that was sent before the ping with the number `ping`, or
-  /// is gone and will never receive it.
+  /// Returns true if the other member has received everything that was sent before the most recent ping, whose number
+  /// is `ping`, or is gone and will never receive it.
   bool has_heard(std::uint64_t ping) const;
 
  private:

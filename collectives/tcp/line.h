@@ -43,7 +43,7 @@ class Line {
   void take(std::uint64_t number);
   /// Sends a frame with this member's progress if many operations or messages have been finished since the last frame
   /// that was sent to the other member. Without this frame, the other member might stop sending because it does not
-  /// know that this member can store more.
+  /// know that this member can store more. Must be called after `done` has changed; take() calls it itself.
   void tell_progress();
 
  private:

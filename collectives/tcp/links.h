@@ -19,7 +19,7 @@ inline constexpr std::chrono::milliseconds kLastWords{500};
 
 /// The TCP streams between a member and one other member of its group.
 struct Link {
-  std::unique_ptr<streams::FrameStream> control;  ///< For control frames and the data of small operations.
+  std::unique_ptr<streams::FrameStream> control;  ///< For requests, pings, messages and the data of small operations.
   /// For bulk data; empty if the two members are not neighbours.
   std::vector<std::unique_ptr<streams::RecordStream>> data;
 

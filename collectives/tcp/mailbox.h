@@ -24,16 +24,17 @@ class Mailbox {
   void offer(std::uint64_t number, const Request& request, Bytes body);
   /// Returns true if the other member has asked for the elements of message `number`.
   bool is_wanted(std::uint64_t number) const { return wanted_ >= number; }
-  /// Sends the next bytes of the large message `number`. Returns the number of bytes that were accepted, which is 0 if
-  /// there is no room.
+  /// Sends the next bytes of the large message `number`. Returns the number of bytes that were accepted: at most
+  /// kChunkBytes, and 0 if there is no room.
   std::size_t send_chunk(std::uint64_t number, Bytes bytes);
 
   // Receiving from the other member:
 
   const Slots& offered() const { return offered_; }
-  /// Asks the other member for the elements of the large message `number`, which are then received into `into`. This
-  /// memory must stay valid until have_all() returns true or stop_wanting() is called. Returns false if there is no
-  /// room for the request yet.
+  /// Asks the other member for the elements of the large message `number`, which are then received into `into`. Only
+  /// one message can be received in this way at a time, so have_all() must be true before the call. The memory must
+  /// stay valid until have_all() returns true or stop_wanting() is called. Returns false if there is no room for the
+  /// request yet.
   bool want(std::uint64_t number, std::span<std::byte> into);
   bool have_all() const { return incoming_.empty(); }
   void stop_wanting() { incoming_ = {}; }

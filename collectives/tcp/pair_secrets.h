@@ -9,7 +9,7 @@
 namespace trainyard::tcp {
 
 /// The secrets that one rank of a group shares with each of the other ranks, and with nobody else. The keys of all TCP
-/// streams are derived from these secrets, so nobody without a secret can read or forge the data.
+/// streams are derived from these secrets, so nobody else can read or forge the encrypted data that two ranks exchange.
 class PairSecrets {
  public:
   virtual ~PairSecrets() = default;

@@ -34,7 +34,8 @@ struct Settings {
   bool encrypt = true;
 
   /// Returns the size in bytes of the largest operation in which every member sends its elements directly to every
-  /// other member. With more than five members, the size decreases, because each member would otherwise send too much.
+  /// other member. `members` must be at least 2. With more than five members, the size decreases, because each member
+  /// would otherwise send too much.
   std::size_t direct_bytes(std::uint32_t members) const {
     return std::min(small_bytes, 4 * small_bytes / (members - 1));
   }

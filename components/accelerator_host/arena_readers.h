@@ -23,7 +23,8 @@ class ArenaReaders {
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Sends ArenaReadable to the readers. Step `step` must be complete.
+  /// Brings the arena in host memory up to date if the device has separate memory, and sends ArenaReadable to the
+  /// readers. Step `step` must be complete.
   void show(std::uint64_t step);
 
   /// Records the answer of one reader. Ignores answers that are meant for other ranks. Throws kInternal for an answer

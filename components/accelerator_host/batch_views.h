@@ -13,8 +13,8 @@ namespace trainyard {
 /// from a pool, so the same addresses occur repeatedly. The views are therefore kept and reused.
 class BatchViews {
  public:
-  /// Returns a view of `tensor`. The view is valid until release() is called, and longer if the caller keeps it:
-  /// release() does not release the memory of views that are still in use.
+  /// Returns a view of `tensor`. The view is valid as long as the caller keeps it, even after release(), which does not
+  /// release the memory of views that are still in use.
   at::Tensor view(const Tensor& tensor);
 
   /// Releases the memory of the batches whose views nobody uses any more, so that the data loader can reuse it.

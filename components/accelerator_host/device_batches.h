@@ -26,7 +26,7 @@ class DeviceBatches {
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
   /// Begins to copy a batch to the device before take() is called for it, so that the copy overlaps with other work.
-  /// Does nothing if the device has no separate memory.
+  /// Only the batch of the most recent call is kept for take(). Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
   /// Returns the tensors of the batch on the device. They are valid until release(). If `batch` has no samples, the

@@ -36,8 +36,8 @@ class Evaluator {
 
   explicit Evaluator(const Parts& parts) : parts_(parts) {}
 
-  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even a rank without
-  /// batches.
+  /// These functions begin and end an evaluation, a prediction or the generation of output. Every rank must call them,
+  /// even a rank without batches.
   void begin() { parts_.mode.begin(); }
   void end() { parts_.mode.end(); }
 

@@ -19,7 +19,8 @@ namespace trainyard::host {
 ///
 ///     begin_step --> activations --> look_at_gradients --> gradients --> end_step --> weights, message
 ///
-/// In other steps, the report costs almost no time.
+/// In other steps, the report costs almost no time. If every rank has all parameters, only rank 0 measures; otherwise
+/// each rank measures the gradients and weights of its own part. Only rank 0 measures activations.
 class HistogramReport {
  public:
   HistogramReport(Runner& runner, const RunPosition& position, Output<Histograms>& output,
@@ -33,8 +34,8 @@ class HistogramReport {
   /// empty if the step is not measured.
   std::function<void(const StepResult&)> look_at_gradients();
 
-  /// Called after the update of a step that has not been skipped. If the step is measured, measures the weights and
-  /// sends all histograms.
+  /// Called at the end of a step that has not been skipped, after its update. If the step is measured, measures the
+  /// weights and sends all histograms.
   void end_step();
 
   /// Stops all reporting. Called when the run is ending.

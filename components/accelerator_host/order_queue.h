@@ -12,8 +12,8 @@
 
 namespace trainyard::host {
 
-/// A batch and the trace of its message. The trace is a number that marks all messages that a batch causes. Messages
-/// that are sent because of the batch get its trace, even if they are sent later, while another message is handled.
+/// A batch and its trace: a number that is passed on in all messages that the batch causes, even in those that are sent
+/// later, while another message is handled.
 struct ReceivedBatch {
   std::shared_ptr<const Batch> batch;  ///< Null if no batch is stored.
   std::uint64_t trace = 0;
@@ -40,8 +40,8 @@ class OrderQueue {
   /// null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() is called. Returns false if the batch is dropped instead, because its order has
-  /// already been answered or the run is ending.
+  /// Stores a batch until take_batch() is called. No other batch may be stored. Returns false if the batch is dropped
+  /// instead, because its order has already been answered or the run is ending.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
   /// Removes and returns the stored batch. If no batch is stored, the field `batch` of the result is null.

@@ -11,10 +11,10 @@ namespace trainyard::host {
 /// How far this rank has got in the run. The accelerator host's orders (ActiveOrder) update this object, which outlives
 /// them.
 struct RunPosition {
-  std::uint64_t step = 0;     ///< The number of steps done.
+  std::uint64_t step = 0;     ///< The number of steps done, without those that were skipped.
   std::uint64_t epoch = 0;    ///< The epoch of the most recent training batch.
-  std::uint64_t samples = 0;  ///< The number of samples that this rank has trained on, in complete steps.
-  /// The position in the training data after the last complete step, at which a resumed run continues.
+  std::uint64_t samples = 0;  ///< The number of samples that this rank has used in complete or skipped steps.
+  /// The position in the training data after the last complete or skipped step, at which a resumed run continues.
   LoaderCursor cursor;
 };
 

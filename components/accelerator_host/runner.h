@@ -44,6 +44,9 @@ struct RunnerOptions {
 /// The part of the accelerator host that computes. It creates and connects the device, the model, the arena (the memory
 /// with all parameters and gradients), the group of all ranks, and the strategy. It has no inputs or outputs.
 /// Everything runs on the caller's thread.
+///
+/// Call build() and then start(). Each step then consists of train() for every micro-batch, end_step() and, unless the
+/// step is skipped, begin_update() and end_update().
 class Runner {
  public:
   /// Makes the accelerator, the model and the strategy, and checks that they work together. Throws kNotFound for an
@@ -110,7 +113,8 @@ class Runner {
   /// Returns the state of this rank that a checkpoint stores besides the parameters: the state of the random numbers,
   /// the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
-  /// Keeps the states of a checkpoint until start() restores them. Returns the names of the states that this rank uses.
+  /// Keeps the states of a checkpoint until start() restores them. Must be called after build(). Returns the names of
+  /// the states that this rank uses.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
   /// Returns the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }

@@ -14,8 +14,8 @@
 
 namespace trainyard::host {
 
-/// Requests copies of the arena (the memory with all parameters) from the checkpoint writer, and counts the copies that
-/// have not been made yet. There can be several.
+/// Requests copies of the arena (the memory with all parameters) from the checkpoint writer, and counts the requested
+/// copies that have not been made yet.
 ///
 /// Until all requested copies have been made, the optimizer must not update the parameters. The next step may be
 /// computed unless hold_computing() returns true. If a device plugin first copies the arena to host memory
@@ -30,13 +30,14 @@ class Snapshots {
 
   /// Prepares the rank's memory and requests a copy for the checkpoint that `order` requests. The checkpoint also
   /// contains `position`. All ranks must call this function, because ranks may communicate during the call. Returns
-  /// false if this rank has no connection to a checkpoint writer.
+  /// false, and requests nothing, if this rank has no connection to a checkpoint writer.
   bool ask(const Order& order, const RunPosition& position);
 
   /// Records that one copy has been made.
   void taken();
 
-  /// If requests still wait for copies to host memory, waits for these copies and sends the requests.
+  /// If requests still wait for copies to host memory, waits for these copies and sends the requests. Called when the
+  /// run is ending.
   void finish();
 
   bool pending() const { return pending_ > 0; }

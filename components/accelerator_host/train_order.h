@@ -18,8 +18,8 @@ namespace trainyard::host {
 ///     kHolding      -> kAccumulating    the arena is free, but this rank makes no update in this step
 ///     kUpdating     -> kAccumulating    the optimizer has answered
 ///
-/// A step whose gradients are not finite can be skipped (GradientScaling): the optimizer does not receive them, but the
-/// batches count as used.
+/// A step whose gradients are not finite can be skipped (GradientScaling): the optimizer does not receive them, and the
+/// number of steps done (RunPosition::step) does not increase, but the batches count as used.
 class TrainOrder final : public ActiveOrder {
  public:
   TrainOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)

@@ -49,11 +49,13 @@ class Turnstile {
   /// closed it.
   void close();
 
-  /// Returns true if the turnstile is closed and this rank has begun the last unit before the pause.
+  /// Returns true if the turnstile is closed and this rank has begun the last unit before the pause. Between two units,
+  /// this means that the rank has also finished that unit.
   bool at_rest() const;
 
-  /// Prepares the turnstile for the next pause, for this rank only. Call this function when at_rest() is true.
-  /// Afterwards pass() can return true again, so the caller must make the rank rest until the pause is over.
+  /// Prepares the turnstile for the next pause, for this rank only. Call this function between two units, when
+  /// at_rest() is true. Afterwards pass() can return true again, so the caller must make the rank rest until the pause
+  /// is over.
   void reopen();
 
  private:

@@ -21,7 +21,8 @@ namespace trainyard::host {
 /// predictions, and texts that the model generates. Nothing is sent for an evaluation of the training data.
 ///
 /// The metrics of a batch do not contain predictions, so a batch whose predictions are needed is computed twice. Every
-/// rank predicts the same number of batches, because all ranks may have to take part in each prediction.
+/// rank predicts the same number of batches, because all ranks may have to take part in each prediction. So every rank
+/// must call the functions of this class, although only rank 0 sends samples and texts.
 class ValidationReport {
  public:
   struct Outputs {

@@ -11,7 +11,8 @@
 
 namespace trainyard::checkpoint_relay {
 
-/// The largest piece of a block that is sent as one message, in bytes. Larger messages would hold up other messages.
+/// The largest piece of a block that is sent as one message, in bytes. Larger messages would hold up other messages for
+/// too long.
 inline constexpr std::size_t kPieceBytes = 16 << 20;
 
 /// Returns the bytes [begin, end) of a buffer as a tensor of uint8. The tensor keeps the buffer alive.

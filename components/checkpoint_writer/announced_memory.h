@@ -22,7 +22,7 @@ class AnnouncedMemory {
   void add(std::shared_ptr<const OptimizerState> state);
 
   /// Returns how the announced memory is divided into the tensors of a checkpoint; see make_state_layout(). The
-  /// ArenaInfo of every rank must have been added.
+  /// ArenaInfo of every rank must have been added, and the OptimizerState of every rank if the run has optimizers.
   StateLayout layout() const;
 
   /// Returns the announcements of rank 0, for facts that are the same on all ranks. The ArenaInfo of rank 0 must have

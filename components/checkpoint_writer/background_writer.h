@@ -43,10 +43,11 @@ class BackgroundWriter {
   /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Submits a copy for writing and returns immediately. take_finished() returns the copy when it has been written.
+  /// Submits a copy for writing and returns immediately. take_finished() returns the copy when it has been written or
+  /// the write has failed.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// Returns the checkpoints that have been written, or have failed, since the last call, in the order of submission.
+  /// Returns the results of all writes that have ended since the last call, in the order of submission.
   std::vector<Finished> take_finished();
 
   /// Blocks until every submitted checkpoint has been written or has failed.

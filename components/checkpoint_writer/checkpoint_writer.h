@@ -35,11 +35,11 @@ constexpr auto words_of(OtherHosts) { return words("way to save the state of oth
 
 /// The component that saves checkpoints of the run, and restores the run from a checkpoint (docs/checkpoint_format.md).
 ///
-/// An accelerator host requests a checkpoint with the message Snapshot. The checkpoint writer copies the parameters and
-/// the optimizer's state, and then answers with SnapshotTaken, so that training continues. A separate thread hashes,
-/// writes and syncs the copy. There is memory for two copies, so a third snapshot must wait until one of them has been
-/// written. If a checkpoint cannot be written, CheckpointDone reports this; the run continues, and earlier checkpoints
-/// are kept.
+/// The accelerator host of every rank requests a checkpoint with the message Snapshot. When all have done so, the
+/// checkpoint writer copies the parameters and the optimizer's state, and then answers with SnapshotTaken, so that
+/// training continues. A separate thread hashes, writes and syncs the copy. There is memory for two copies, so a third
+/// snapshot must wait until one of them has been written. If a checkpoint cannot be written, CheckpointDone reports
+/// this; the run continues, and earlier checkpoints are kept.
 ///
 /// The component exists once and saves the state of all ranks. Even if the ranks have divided the tensors of the model
 /// and the optimizer among themselves, it saves whole tensors, as a run with a single rank would. So any number of

@@ -28,7 +28,8 @@ class ComponentStates {
 
   /// Sends the components their state from a checkpoint, and calls `done` when all components have answered. `left`
   /// contains the names (SavedState::owner) of states that no component has restored. If a component does not answer in
-  /// time, the checkpoint writer fails with kTimeout.
+  /// time, the checkpoint writer fails with kTimeout. If no component has state, `done` is called before this function
+  /// returns.
   void give_back(RestoredStates states, std::function<void(const std::set<std::string>& left)> done);
 
   /// The callback of collect(). It gets the states or, if `error` is not empty, the reason why they could not be

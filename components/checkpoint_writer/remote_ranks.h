@@ -30,7 +30,8 @@ RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 
 /// Copies and restores the memory of ranks on other hosts, for the checkpoint writer. It exchanges messages with the
 /// checkpoint relays, the components that do this work on those hosts. It adds the necessary inputs and outputs to its
-/// owner. In a run on one host there are no relays, and every function calls its callback before it returns.
+/// owner. In a run on one host there are no relays: write() must not be called, and every other function calls its
+/// callback before it returns.
 class RemoteRanks {
  public:
   /// Calls `announced` whenever a relay has described the memory of its rank.
@@ -41,6 +42,7 @@ class RemoteRanks {
 
   /// Checks that every relay can read and write files in the folder `directory` of this host. Calls `done` with an
   /// empty string when all relays have answered that they can, or with one sentence about the first relay that cannot.
+  /// All ranks must already have announced their memory.
   void probe(const std::string& directory, Done done);
 
   /// What the relays do with the bytes that they copy: send them to this host (kSend), or keep them until write() is
@@ -52,11 +54,12 @@ class RemoteRanks {
   /// the callback of receive() is called. With kKeep, the relays keep their copies until write() is called.
   void copy(StateCopy& into, Then then, Done copied);
 
-  /// Calls `complete` when all bytes that copy() has requested have arrived.
+  /// Must be called after copy() with kSend. Calls `complete` when all bytes that copy() has requested have arrived.
   void receive(Done complete);
 
-  /// Lets the relays write their copies into the files of `into`, which must stay alive until `complete` is called.
-  /// Calls `complete` when all relays have done so, or with the reason why one of them cannot.
+  /// Must be called after copy() with kKeep has called its callback. Lets the relays write their copies into the files
+  /// of `into`, which must stay alive until `complete` is called. Calls `complete` when all relays have done so, or
+  /// with the reason why one of them cannot.
   void write(SharedCheckpoint& into, Done complete);
 
   /// Sends the blocks with the indices `filled`, which have been read from a checkpoint, to the other hosts that need

@@ -43,7 +43,7 @@ class SharedCheckpoint {
   /// Returns the ranks whose relays must write something.
   std::set<std::uint32_t> ranks() const;
 
-  /// Records the answer of a relay.
+  /// Records the answer of a relay. The answers of all ranks() must be recorded before finish() is called.
   void add(const MemoryWritten& answer);
 
   /// Writes the bytes of this host, reads all files, and returns their digests by name. Throws kCorrupt, naming the

@@ -18,9 +18,9 @@ namespace trainyard {
 /// take() allocates memory; later calls reuse it.
 class StateCopy {
  public:
-  /// Copies all blocks of memory of `layout`, except pieces on other hosts, for which place() is called later. Stores
-  /// `snapshot`, too. This object keeps a pointer to `layout`, which must stay alive and unchanged until the next
-  /// take().
+  /// Copies all blocks of memory of `layout`, except pieces on other hosts, for which place() must be called later.
+  /// Stores `snapshot`, too. This object keeps a pointer to `layout`, which must stay alive and unchanged until the
+  /// next take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
   /// Copies bytes that have arrived from another host to their place in this copy. `place` identifies the rank and the

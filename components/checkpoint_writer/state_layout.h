@@ -49,7 +49,7 @@ struct StateLayout {
   std::vector<StateSlice> model;      ///< The tensors of model.safetensors.
   std::vector<StateSlice> optimizer;  ///< The tensors of optimizer.safetensors.
   /// The optimizer state of ranks other than rank 0, if the ranks have different state (ArenaInfo::own_state). Each
-  /// block is a tensor of state.safetensors, such as "rank1/optimizer/exp_avg".
+  /// slice is a whole block, stored as a tensor of state.safetensors, such as "rank1/optimizer/exp_avg".
   std::vector<StateSlice> own;
 
   bool has_remote_pieces() const;  ///< Returns true if a checkpoint has bytes that only ranks on other hosts have.

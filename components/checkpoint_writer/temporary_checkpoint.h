@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// A temporary directory in which a checkpoint is written before it gets its final name. It is locked as long as the
-/// process lives, so that sweep_temporaries() can distinguish it from the directories that killed processes have left.
+/// A temporary directory in which a checkpoint is written before it gets its final name. It is locked as long as this
+/// object exists, so that sweep_temporaries() can distinguish it from the directories that killed processes have left.
 /// The destructor removes the directory unless it was published.
 class TemporaryCheckpoint {
  public:
@@ -19,9 +19,10 @@ class TemporaryCheckpoint {
 
   const std::string& path() const { return path_; }
 
-  /// Syncs the checkpoint to disk, renames it to its final name and returns its new path. If a checkpoint of this name
-  /// exists already, the new one replaces it if `replace` is true; otherwise the new one gets the first free suffix:
-  /// ".2", ".3", ... path() must not be used afterwards. Throws kIo if this fails.
+  /// Renames the directory to the final name of the checkpoint, syncs the directories to disk, and returns the new
+  /// path. The files must already have been synced. If a checkpoint of this name exists already, the new one replaces
+  /// it if `replace` is true; otherwise the new one gets the first free suffix: ".2", ".3", ... path() must not be used
+  /// afterwards. Throws kIo if this fails.
   std::string publish(bool replace);
 
  private:

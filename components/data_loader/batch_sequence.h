@@ -50,11 +50,11 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
-  /// Records that the batch of `job`, which must be the oldest unsent job, is sent now. Returns the order and the epoch
-  /// to which the batch belongs.
+  /// Records that the batch of `job`, which must be the oldest unsent job, is sent now. wanted() must be true. Returns
+  /// the order and the epoch to which the batch belongs.
   Stamp send(const Job& job);
 
-  /// Returns the position at which training continues after the last batch that was sent.
+  /// Returns the position at which training continues after the last training batch that was sent.
   const LoaderCursor& cursor() const { return sent_; }
 
  private:

@@ -67,8 +67,8 @@ class Prefetcher {
   /// Frees the slot that head() has returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. If one of these jobs is not done yet, stops there and returns
-  /// false; `wake` is called later.
+  /// Frees the slots of discarded jobs at the head, as head() does, too. If one of these jobs is not done yet, stops
+  /// there and returns false; `wake` is called later.
   bool skip_discarded();
 
   /// Discards the newest `count` jobs, or all jobs if there are fewer. head() does not return their results.

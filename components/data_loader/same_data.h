@@ -17,14 +17,15 @@ std::string describe_data(const Dataset& dataset, const DatasetInfo& info);
 
 /// Checks that this rank has the same data as rank 0. Ranks can be on different hosts, and if their data differed, each
 /// would train on a part of a different dataset without anybody noticing. Rank 0 publishes a description of its data in
-/// a note (a file that all ranks can read). Training does not wait for the check: every other rank looks for the note
-/// at regular intervals while it trains, and compares the descriptions once the note exists. Differences in sizes are
-/// not reported here, because the strategy manager (the component that directs the run) compares the sizes.
+/// a note (a file that all ranks can read). Training does not wait for the check: while it trains, every other rank
+/// looks for the note at regular intervals, for about a minute at most, and compares the descriptions once the note
+/// exists. Differences in sizes are not reported here, because the strategy manager (the component that directs the
+/// run) compares the sizes.
 class SameData {
  public:
-  /// Begins to look for the note of rank 0, whose key in `notes` is `key`. Rank 0 publishes it without such an object.
-  /// `own` is the result of describe_data() on this rank. Calls `found` on the event loop, with an error text, if the
-  /// samples differ. `loop` and `notes` must outlive this object.
+  /// Begins to look for the note of rank 0, whose key in `notes` is `key`. Rank 0 publishes the note itself, and
+  /// constructs no SameData. `own` is the result of describe_data() on this rank. Calls `found` on the event loop, with
+  /// an error text, if the samples differ. `loop` and `notes` must outlive this object.
   SameData(core::EventLoop& loop, core::Rendezvous& notes, std::string key, std::string own,
            std::function<void(const std::string& objection)> found);
   ~SameData();

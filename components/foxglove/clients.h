@@ -21,8 +21,8 @@ namespace trainyard::foxglove {
 /// A message of the run, which is sent to all clients that have subscribed to its topic.
 struct News {
   std::string topic;
-  /// The name of the output that has sent the message. For latched topics (OutputOptions::latched), the last message of
-  /// each output is kept for clients that subscribe later.
+  /// A text that identifies the component that sent the message. For latched topics (OutputOptions::latched), the last
+  /// message of each sender is kept for clients that subscribe later.
   std::string sender;
   bool latched = false;
   std::uint64_t time_ns = 0;
@@ -46,14 +46,15 @@ class Clients {
   /// Sets the topics, services and parameters of the run, and tells all clients what has changed. A client whose queue
   /// has no room for this is disconnected; it can connect again.
   void set_offer(Offer offer);
-  /// Returns the names of the components that have parameters.
+  /// Returns the names of all components, each of which may have parameters.
   std::vector<std::string> parameter_owners() const;
   /// Returns the service with the id `number`. Throws kNotFound if there is none.
   Service service(std::uint32_t number) const;
 
-  /// Subscribes a client to the topic with the id `channel`. `subscription` is a number that the client has chosen for
-  /// the subscription. Throws kNotFound if there is no such topic, and kInvalidArgument if the client already has a
-  /// subscription with this number or to this topic.
+  /// Subscribes a client to the topic with the id `channel`, and sends it the kept messages of the topic (see
+  /// News::sender). `subscription` is a number that the client has chosen for the subscription. Throws kNotFound if
+  /// there is no such topic, and kInvalidArgument if the client already has a subscription with this number or to this
+  /// topic.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
   /// If `watch` is true, begins to send a client every change of the parameters `names`; otherwise stops doing so. An
@@ -63,7 +64,7 @@ class Clients {
   /// the graph; otherwise stops doing so.
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which at least one client is subscribed. Also deletes the kept messages of all other topics.
+  /// Returns the topics to which at least one client is subscribed, and deletes the kept messages of all other topics.
   std::set<std::string> wanted_topics();
   /// Returns true if a client wants to be told about changes of parameters.
   bool parameters_wanted() const;
@@ -72,13 +73,13 @@ class Clients {
   void publish(News news);
   /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
-  /// Sends each client those of the parameters it watches whose values have changed since they were last passed to this
-  /// function. `values` contains parameters with their current values. A parameter that is passed for the first time is
-  /// sent only if `just_set` is true, that is, if a client has just set the parameters.
+  /// `values` contains parameters with their current values. Sends each client the parameters that it watches and whose
+  /// values have changed since the last call that contained them. A parameter that no earlier call contained is sent
+  /// only if `just_set` is true, that is, if a client has just set these parameters.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 
-  /// Records that a request of this client is passed to the run. Throws kUnsupported if too many requests of the client
-  /// have not been answered yet.
+  /// Records that a request of this client is passed to the run. Each call must be followed by one of end_request(),
+  /// even if the request fails. Throws kUnsupported if too many requests of the client have not been answered yet.
   void begin_request(Id id);
   /// Records that a request has been answered, and sends the answer unless the client has disconnected: each of the
   /// `texts`, and `binary` unless it is empty.
@@ -109,7 +110,7 @@ class Clients {
   Offer offer_;
   std::map<Id, Client> clients_;
   Id next_id_ = 0;
-  /// The kept messages of latched topics, by topic and output.
+  /// The kept messages of latched topics, by topic and News::sender.
   std::map<std::string, std::map<std::string, News>> kept_;
   std::map<std::string, std::string> parameters_;  ///< The last known value of each parameter, as JSON text, by name.
 };

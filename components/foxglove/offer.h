@@ -34,7 +34,8 @@ struct Service {
   TypeSchema request, reply;
 };
 
-/// A list of components for each topic or service.
+/// The names of components, for each topic or service. For a topic that whole processes publish, such as /log, they are
+/// the names of these processes.
 using Ends = std::map<std::string, std::vector<std::string>>;
 
 /// Which components publish each topic of the run, which subscribe to it, and which provide each service.
@@ -46,7 +47,7 @@ struct Graph {
 struct Offer {
   std::vector<Channel> channels;
   std::vector<Service> services;
-  std::vector<std::string> parameter_owners;  ///< The components that have parameters.
+  std::vector<std::string> parameter_owners;  ///< The names of all components; each may have parameters.
   Graph graph;
 };
 

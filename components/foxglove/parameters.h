@@ -14,7 +14,7 @@ namespace trainyard::foxglove {
 
 /// The result of a request to read or set parameters.
 struct ParameterAnswer {
-  /// The current values of the parameters, as a list in the form of the Foxglove protocol.
+  /// The current values of the parameters, as a list in the format of the Foxglove protocol.
   nlohmann::json values = nlohmann::json::array();
   std::vector<std::string> refusals;  ///< A text for the user for each parameter that was refused, with the reason.
 };
@@ -24,8 +24,9 @@ struct ParameterAnswer {
 ParameterAnswer read_parameters(visitors::RegistryClient& registry, const std::vector<std::string>& owners,
                                 const std::vector<std::string>& names);
 
-/// Sets parameters. `parameters` is a list in the form of the Foxglove protocol. The answer contains the values that
-/// these parameters have afterwards. Throws kTimeout if the launcher does not answer.
+/// Sets parameters. `parameters` is a list in the format of the Foxglove protocol. The answer contains the values that
+/// these parameters have afterwards, including those that were refused and so have not changed. Throws kTimeout if the
+/// launcher does not answer.
 ParameterAnswer set_parameters(visitors::RegistryClient& registry, const nlohmann::json& parameters);
 
 }  // namespace trainyard::foxglove

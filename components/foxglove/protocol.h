@@ -23,8 +23,8 @@ inline constexpr const char* kEncoding = "json";
 
 enum class StatusLevel : std::uint8_t { kInfo, kWarning, kError };
 
-/// Returns the first message that a client gets. `name` is the name of the server that clients show. If `may_change` is
-/// false, the client is not offered services, because every call could change the run. `session` must differ between
+/// Returns the first message that a client gets. `name` is the name that clients show for the server. If `may_change`
+/// is false, the client is not offered services, because every call could change the run. `session` must differ between
 /// instances of the server, so that a client notices that the server has been restarted.
 std::string server_info(const std::string& name, bool may_change, const std::string& session);
 /// Returns a status message, which the client shows to its user. It replaces an earlier status message with the same
@@ -34,7 +34,7 @@ std::string advertise(std::span<const Channel> channels);
 std::string unadvertise(const std::vector<std::uint32_t>& ids);
 std::string advertise_services(std::span<const Service> services);
 std::string unadvertise_services(const std::vector<std::uint32_t>& ids);
-/// Returns a message with the values of parameters. `values` is a list in the form of the Foxglove protocol. `id` is
+/// Returns a message with the values of parameters. `values` is a list in the format of the Foxglove protocol. `id` is
 /// the id of the request that this message answers, or null.
 std::string parameter_values(const nlohmann::json& values, const nlohmann::json& id);
 std::string service_failure(std::uint32_t service, std::uint32_t call, const std::string& reason);

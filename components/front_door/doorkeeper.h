@@ -14,8 +14,8 @@ namespace trainyard::front_door {
 /// in a list. This class implements ZAP (ZeroMQ RFC 27): ZeroMQ asks it once for each connection, after the other side
 /// has proved that it has the secret part of a key, and before anything else is read from the connection.
 ///
-/// A ZeroMQ context may have only one Doorkeeper, which must be made before the socket of the front door is bound. It
-/// must be used on the event loop of this socket.
+/// A ZeroMQ context may have only one Doorkeeper, which must be made before the socket of the front door is bound. The
+/// caller must add it to the event loop of this socket; until then, no connection is accepted.
 class Doorkeeper final : public core::Source {
  public:
   /// `allowed` contains the keys that are accepted. Throws kIo if the address to which ZeroMQ sends its questions is

@@ -16,14 +16,16 @@ namespace trainyard::front_door {
 
 /// Passes questions of visitors (programs that attach to the run from other hosts) to the run's registry, the socket at
 /// which the launcher answers questions. No function waits; an answer is passed on when it arrives. The number of
-/// unanswered (open) questions is limited, and a question that the launcher does not answer is dropped after a while.
+/// unanswered (open) questions is limited, and forget_old() drops questions that the launcher does not answer. The
+/// caller must add this object to the event loop on which it calls these functions.
 class Questions final : public core::Source {
  public:
   /// The maximum numbers of open questions of one visitor, and of all visitors together.
   static constexpr std::size_t kMostOfOne = 16;
   static constexpr std::size_t kMost = 256;
 
-  /// Called with the launcher's answer, which has the same `id` as the question.
+  /// Called with the launcher's answer, which has the same `id` as the question. Never called if the question is
+  /// dropped.
   using Answer = std::function<void(nlohmann::json reply)>;
 
   /// `registry` is the address of the registry. Throws kUnsupported if other hosts could reach it
@@ -32,7 +34,7 @@ class Questions final : public core::Source {
 
   /// Passes a question, which is a JSON object, to the registry, and calls `answer` when the answer arrives. `asker`
   /// identifies the visitor; an empty string stands for the front door itself, to which the limits do not apply. Throws
-  /// kUnsupported if too many questions of visitors are open.
+  /// kUnsupported if kMostOfOne questions of this visitor, or kMost questions in all, are open.
   void ask(const std::string& asker, nlohmann::json question, Answer answer);
 
   /// Returns true if a question of `asker` has not been answered yet.

@@ -28,8 +28,9 @@ class Relay {
   ~Relay();
 
   /// Sets the topics that exist and the addresses at which they are published. `topics` is the answer of the run's
-  /// registry (the socket at which the launcher answers questions) to the question `topics`. Must be called at regular
-  /// intervals, but not while a message is being passed on.
+  /// registry (the socket at which the launcher answers questions) to the question `topics`. Also stops receiving the
+  /// topics to which no visitor is subscribed any longer. Must be called at regular intervals, but not while a message
+  /// is being passed on.
   void locate(const nlohmann::json& topics);
 
   /// Returns the callbacks with which the VisitorDoor, the object that serves visitors, must be made. The caller must

@@ -28,7 +28,7 @@ class Console {
   /// it. If earlier text is still pending, `text` is ignored, because it would be out of date when it is written.
   void live(std::string_view text);
 
-  /// Ends the live line with a line feed, so that it is no longer replaced.
+  /// If there is a live line, adds a line feed to the pending text, so that the line is no longer replaced.
   void end_live();
 
   /// Writes as much pending text as possible, and waits at most `patience` for the rest.

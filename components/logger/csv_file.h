@@ -19,8 +19,9 @@ class CsvFile {
   /// Opens or creates the file, and removes an incomplete last line. Throws kIo if this fails.
   explicit CsvFile(std::string path);
 
-  /// Sets the cell of the current row in the column `column`. `text` is written unchanged, so the caller must use
-  /// csv_quoted() if it can contain commas, quotes or line ends. If a cell is set twice, the first value is kept.
+  /// Sets the cell of the current row in the column `column`. `text` must not contain line ends. It is written
+  /// unchanged, so the caller must use csv_quoted() if it can contain commas or quotes. If a cell is set twice, the
+  /// first value is kept.
   void set(std::string_view column, std::string_view text);
 
   /// Ends the row. Cells that were not set are empty.

@@ -36,8 +36,8 @@ class Display final : public Sink {
   /// Records metrics without showing them, so that the rate is right if only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws the live line and writes pending text, if it is time to do so at `now`. Returns true if something remains to
-  /// be drawn or written, so that refresh() must be called again.
+  /// Draws the live line and writes pending text, unless it last did so less than kRedraw before `now`. Returns true if
+  /// refresh() must be called again, because something may remain to be drawn or written.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }

@@ -24,13 +24,15 @@ class Progress {
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
   /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at
-  /// most `width` characters long; if necessary, the least important parts are left out. If `colour` is true, it also
-  /// contains escape sequences, which do not count as characters.
+  /// most `width` characters long: if there is room and the length of the run is known, it begins with a progress bar;
+  /// if there is too little room, the least important parts are left out. If `colour` is true, it also contains escape
+  /// sequences, which do not count as characters.
   std::string live_line(std::size_t width, bool colour) const;
 
   /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For
-  /// stages other than train, it begins with the name of the stage. The rate is the throughput in `metrics`, so that
-  /// the line agrees with the files. If `metrics` contains no throughput, the rate is measured by this object.
+  /// stages other than train, it begins with the name of the stage, and has no rate and no remaining time. `metrics`
+  /// must have been passed to update() before. The rate is the throughput in `metrics`, so that the line agrees with
+  /// the files; if there is none, this object measures the rate.
   std::string plain_line(const Metrics& metrics) const;
 
  private:

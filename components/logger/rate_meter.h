@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Measures the rate at which a counter increases, smoothed over the past with weights that fall by a factor of e every
+/// Measures the rate at which a counter increases, as an exponentially weighted average with a time constant of
 /// `kMemorySeconds` seconds. Pauses, such as validations, are included, so that the remaining time can be estimated
 /// from the rate.
 class RateMeter {

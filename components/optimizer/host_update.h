@@ -15,8 +15,8 @@ namespace trainyard::optimizer {
 class HostUpdate final : public devices::Update {
  public:
   /// `gradients` and all blocks in `request.state` must have the layout of `parameters`. Throws kUnsupported for a
-  /// dtype that devices::state_type_of() refuses, and kShapeMismatch if a block has the wrong size or type or a block
-  /// of state is missing.
+  /// dtype that devices::state_type_of() refuses, and kShapeMismatch if a block has the wrong size or type, or if a
+  /// block of state is missing.
   HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients,
              const KernelSet& kernels = best_kernels());
 

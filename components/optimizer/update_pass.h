@@ -15,7 +15,8 @@ namespace trainyard::optimizer {
 /// one block for each of state_names(formula), in this order.
 devices::UpdateRequest update_request(Formula formula, const std::vector<Segment>& segments, std::vector<Tensor> state);
 
-/// Updates the parameters of a rank by a rule, in host memory or on a device. run() allocates no memory on the host.
+/// Updates the parameters of a rank with an update rule, in host memory or on a device. run() allocates no memory on
+/// the host.
 class UpdatePass {
  public:
   /// `update` must have been made for the same segments and for a formula of the same rule.
@@ -37,7 +38,7 @@ class UpdatePass {
 
 /// Returns an UpdatePass that updates the block `parameters` with the block `gradients`, both in host memory. `formula`
 /// must be a formula of `rule`. `state` contains one block for each of state_names(formula), in this order. Throws what
-/// HostUpdate::HostUpdate throws.
+/// the constructor of HostUpdate throws.
 UpdatePass host_pass(const Rule& rule, Formula formula, const std::vector<Segment>& segments, const Tensor& parameters,
                      const Tensor& gradients, const std::vector<Tensor>& state,
                      const KernelSet& kernels = best_kernels());

@@ -41,7 +41,7 @@ class Exposition {
   /// Adds a sample to the current family. NaN and infinities are allowed.
   void sample(std::initializer_list<Label> labels, double value);
 
-  /// Returns the complete text.
+  /// Returns the complete text. Must be called once, after the last sample.
   std::string finish();
 
  private:

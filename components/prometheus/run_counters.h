@@ -10,13 +10,16 @@
 
 namespace trainyard::prometheus {
 
-/// Counts what the components, processes and connections (edges) of a run do.
+/// Totals for Prometheus, from the observations of a run: the work of its components, and the counters of its processes
+/// and edges (connections between components).
 ///
 /// An observation contains how long each component was busy or waited during one interval. Prometheus needs totals,
-/// from which it can compute the shares for any interval, so this class adds up the seconds since watching began.
+/// from which it can compute the shares for any interval, so this class adds up these times. Of everything else, it
+/// keeps the newest observation.
 class RunCounters {
  public:
-  /// The maximum number of causes of waiting. A limit is needed because the names of causes come from other processes.
+  /// The maximum number of causes of waiting; time due to further causes is not counted. A limit is needed because the
+  /// names of causes come from other processes.
   static constexpr std::size_t kMostCauses = 4096;
 
   void add(visitors::Observation observation);

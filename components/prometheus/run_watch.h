@@ -30,7 +30,8 @@ class RunWatch {
   /// Ends the thread. This may take a few seconds if the launcher is suspended.
   ~RunWatch();
 
-  /// Returns the text that answers a scrape of Prometheus, in the format `form`. Any thread may call this function.
+  /// Returns the text that answers a scrape of Prometheus, in the format `form`. If the launcher has not answered for
+  /// 10 seconds, the text contains no statistics of components, edges and processes. Any thread may call this function.
   std::string scrape(Form form);
 
  private:

@@ -47,7 +47,8 @@ class Announcements {
   /// Returns the facts about the run. Must be called only when all messages have arrived.
   RunFacts facts() const;
   /// Returns the position at which the run begins, after comparing the data with that of the checkpoint; see
-  /// StartingPoint::checked(). Throws what check_same_data_on_ranks() throws if the ranks have different data.
+  /// StartingPoint::checked(). Throws what check_same_data_on_ranks() throws if the ranks have different data. Must be
+  /// called only when all messages have arrived.
   RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const;
   /// Returns the states in the checkpoint; empty if the run does not resume.
   const RestoredStates& restored() const { return start_.states(); }

@@ -13,7 +13,7 @@ namespace trainyard::manager {
 /// A point in training, at which a checkpoint can be saved. If two points of a run are equal, the parameters at both
 /// are the same, and training continues with the same batch.
 struct Place {
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;     ///< The number of updates so far; skipped steps are not counted.
   std::uint64_t epoch = 0;    ///< The epoch in which training continues.
   std::uint64_t samples = 0;  ///< The number of samples of this epoch that have been used.
 
@@ -32,7 +32,7 @@ class CheckpointRecord {
   CheckpointRecord(std::uint64_t step, const RunState& start)
       : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
 
-  /// Records that a checkpoint after step `step` has been planned.
+  /// Records that a checkpoint after step `step` has been planned. This number, too, includes skipped steps.
   void plan(std::uint64_t step) { planned_ = step; }
   /// Returns true if the checkpoint that was planned most recently is the one after step `step`.
   bool planned_at(std::uint64_t step) const { return planned_ == step; }
@@ -47,7 +47,8 @@ class CheckpointRecord {
   void write(const CheckpointDone& done);
   /// Returns true if every checkpoint for which take() was called is on disk or has failed.
   bool all_written() const { return unwritten_.empty(); }
-  /// Returns the reason why the most recent checkpoint could not be written, or an empty string if it was written.
+  /// Returns the reason why the most recent checkpoint could not be written, or an empty string if it was written or
+  /// there has been none.
   const std::string& error() const { return error_; }
 
  private:

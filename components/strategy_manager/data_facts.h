@@ -12,8 +12,8 @@
 
 namespace trainyard::manager {
 
-/// The kinds of differences between the data with which a checkpoint was trained and the data of the run that resumes
-/// from it. The user can permit each kind with the parameter `may_differ`.
+/// The kinds of differences between the data on which the model in a checkpoint was trained and the data of the run
+/// that resumes from the checkpoint. The user can permit each kind with the parameter `may_differ`.
 enum class Difference : std::uint8_t {
   kSeed,        ///< The seed that determines the order of the samples.
   kSampling,    ///< The data loader's parameter `sampling`, which determines the order of the samples.

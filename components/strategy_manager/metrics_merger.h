@@ -41,7 +41,8 @@ class MetricsMerger {
   /// steps never decrease from call to call.
   std::vector<Metrics> take();
 
-  /// Returns the number of messages that were dropped because take() had already returned metrics of their step.
+  /// Returns the number of messages that were dropped because take() had already returned metrics of the same stage for
+  /// their step or a later one.
   std::uint64_t late() const { return late_; }
 
  private:

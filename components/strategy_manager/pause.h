@@ -25,7 +25,8 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause. A pause that is already requested or in progress goes on, even if end() has been called for it.
+  /// Requests a pause. If one is already requested or in progress, it is kept, even if end() has already been called to
+  /// end it.
   void want();
   /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
   /// as all ranks have answered.
@@ -43,7 +44,7 @@ class Pause {
 
   bool working() const { return state_ == State::kWorking; }
   bool resting() const { return state_ == State::kResting; }
-  /// Returns the step after which the ranks wait.
+  /// Returns the step after which the ranks wait. Valid only while resting() is true.
   std::uint64_t step() const { return step_; }
 
  private:

@@ -17,7 +17,8 @@ constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validat
 enum class Difference : std::uint8_t;
 
 /// The parameters of the strategy manager, as plain data. A step is one update of the optimizer, and a batch is one
-/// micro-batch. -1 means no limit unless stated otherwise.
+/// micro-batch. Unless stated otherwise, a limit of -1 means no limit, and an interval (`validate_every_...`,
+/// `checkpoint_every_...`) of 0 means never.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;

@@ -22,7 +22,8 @@ class StartingPoint {
   const RestoredStates& states() const { return states_; }
 
   /// Returns the position at which the run begins. If the run resumes, compares its data with that of the checkpoint;
-  /// see check_same_data(). If an old checkpoint counts the position in batches, converts it to samples.
+  /// see check_same_data(). If an old checkpoint counts the position in batches, converts it to samples with the batch
+  /// size in `train`.
   ///
   /// Calls `warn` for every difference that RunSettings::may_differ permits, and if the checkpoint contains no
   /// description of its data. Throws kInvalidArgument for any other difference.

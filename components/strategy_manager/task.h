@@ -31,7 +31,7 @@ struct Task {
   Order order;
   bool waits = false;                   ///< True if the order must not be sent before all earlier orders are answered.
   Purpose purpose = Purpose::kPlanned;  ///< The purpose, if the order is an evaluation.
-  CheckpointReason reason = CheckpointReason::kInterval;  ///< The reason, if the order is a checkpoint.
+  CheckpointReason reason = CheckpointReason::kInterval;  ///< The reason, if the order saves a checkpoint.
 };
 
 }  // namespace trainyard::manager

@@ -80,8 +80,8 @@ class LoopActivity {
   /// Records that the loop's thread has no work and is about to sleep.
   void sleep() { running_.store(nullptr, std::memory_order_relaxed); }
 
-  /// A scope in which WaitScopes and SpanScopes on the calling thread report to `activity`. The scope exists as long as
-  /// the loop runs.
+  /// While this object exists, WaitScopes and SpanScopes on the thread that has constructed it report to `activity`.
+  /// The event loop keeps one on its thread while it runs.
   class ThreadScope {
    public:
     explicit ThreadScope(LoopActivity& activity);

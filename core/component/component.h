@@ -32,8 +32,8 @@ constexpr auto words_of(State) {
 /// messages.
 ///
 /// A derived class declares its inputs, outputs, services and parameters as members. The constructor must do no work,
-/// because it also runs when a tool only reads this declaration. All handlers and hooks run on one event loop, one at a
-/// time. An exception from a handler or a hook puts the component into the error state, is reported with the
+/// because it also runs when a tool only reads these declarations. All handlers and hooks run on one event loop, one at
+/// a time. An exception from a handler or a hook puts the component into the error state, is reported with the
 /// component's name, and ends the run.
 ///
 ///    class Echo final : public Component {
@@ -53,7 +53,8 @@ class Component : public Configurable {
   using Context = ComponentContext;
 
   /// Keeps a copy of the context. If `context.parameters` is an empty string (not `"{}"`), the component is constructed
-  /// only to read its declaration (ports, services and parameters), and the pointers in the context are null.
+  /// only so that a tool can read its declaration (ports, services and parameters), and the pointers in the context are
+  /// null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
@@ -76,8 +77,8 @@ class Component : public Configurable {
   // The following functions are for the runtime, on the component's loop.
 
   /// Runs the hook that belongs to the change to `target`, and then changes the state. Throws kInternal if the life
-  /// cycle does not allow the change, and passes on exceptions of the hook. After any exception, the state is kError. A
-  /// change to kActive also calls release_held().
+  /// cycle does not allow the change, and passes on exceptions from the hook. After any exception, the state is kError.
+  /// A change to kActive also calls release_held().
   void transition(State target);
 
   /// Passes a message to the handler of its input, or keeps it until release_held() is called. The message is kept in
@@ -113,10 +114,10 @@ class Component : public Configurable {
   /// the component has failed.
   virtual void on_finalize() {}
 
-  /// In a resumed run, repeats the changes to this component's parameters that were made before the checkpoint.
-  /// `settings` is RunState::settings, which contains the changes for all components. Setting::instead_of is the value
-  /// that a parameter had before it was changed. If the launch file now gives the parameter a different value, the
-  /// change is not repeated, and a warning is logged.
+  /// In a resumed run, repeats the changes to this component's parameters that were made before the checkpoint. A
+  /// component with settable parameters calls this when it receives the RunState. `settings` is RunState::settings,
+  /// which contains the changes for all components. A change is repeated only if the launch file still gives the
+  /// parameter the value that it had before the change (Setting::instead_of); otherwise a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.

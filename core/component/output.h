@@ -78,8 +78,8 @@ class OutputBase {
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends the message to every edge. Returns without waiting for room: an edge without room keeps the message or drops
-  /// an older one, depending on its policy.
+  /// Sends the message to every edge. Returns without waiting for room: an edge without room keeps the message and,
+  /// depending on its policy, drops older ones.
   void send_erased(std::shared_ptr<const void> message);
 
  private:

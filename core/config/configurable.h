@@ -42,7 +42,7 @@ class Configurable {
 
   /// Changes a parameter of a running component, and calls the parameter's callback (ParameterBase::on_change). Throws
   /// kNotFound for an unknown name, kInvalidArgument for a value that is not allowed, and kUnsupported for a parameter
-  /// that is not settable. Exceptions of the callback are passed on.
+  /// that is not settable. Exceptions from the callback are passed on.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
   /// Returns the prefix of this object's error messages, such as "component 'optimizer'".

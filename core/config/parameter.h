@@ -19,7 +19,7 @@ namespace trainyard {
 class Configurable;
 
 /// A tag that replaces the default value in a declaration: the launch file must give a value. If a plugin is
-/// constructed only to read its declaration, the parameter holds T{}.
+/// constructed only so that a tool can read its declarations, the parameter holds T{}.
 struct Required {};
 inline constexpr Required kRequired{};
 

@@ -31,9 +31,9 @@ class Collector final : public Source {
   /// and the loop must not poll it itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this ends a rest and wakes the receiver.
-  /// The sender sets `urgent` when at least half of the edge's window is used, that is, half of the messages or bytes
-  /// that may be in flight.
+  /// Tells the receiver that a new message is in a ring: wakes it, unless it rests and `urgent` is false. An urgent
+  /// message ends the rest. The sender sets `urgent` when at least half of the edge's window is used, that is, half of
+  /// the messages or bytes that may be in flight.
   void announce(bool urgent);
 
   bool poll() override;

@@ -44,14 +44,15 @@ class Edge {
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
 
-  /// Transfers the message if there is room. Otherwise the message waits or replaces older messages, depending on the
-  /// policy.
+  /// Transfers the message if there is room. Otherwise the message waits and, depending on the policy, replaces older
+  /// ones. If the receiver's process has died, the message is dropped instead.
   void send(const Envelope& envelope);
 
   /// Returns true if the receiver's process has died, so that messages are dropped until it has been restarted.
   bool drops_everything() const { return receiver_gone_; }
 
-  /// Returns true if the next message would not have to wait.
+  /// Returns true if the next message would not have to wait: there is room, or the message would be dropped because
+  /// the receiver's process has died.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
   /// Sends the waiting messages, as long as there is room. The subclass calls this when the receiver has handled
@@ -66,7 +67,8 @@ class Edge {
   /// Returns true if no message waits here and the receiver has handled every message that was sent.
   virtual bool drained() const = 0;
 
-  /// Asks the receiver to report every handled message without delay from now on.
+  /// Asks the receiver to report every handled message without delay from now on. Does nothing if the receiver always
+  /// does so.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }

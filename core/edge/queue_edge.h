@@ -12,7 +12,8 @@
 namespace trainyard::core {
 
 /// The edge (connection from an output to an input) between two event loops of one process. Messages are passed through
-/// a lock-free ring. Two counters of handled messages and bytes return credit, the right to send more.
+/// a lock-free ring. Credit, the right to send more, is returned through two counters, of the messages and of the bytes
+/// that the receiver has handled.
 ///
 /// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's
 /// loop. Each counter has one writer. Every message wakes the receiver, unless a Collector lets the receiver rest. If

@@ -12,8 +12,8 @@
 namespace trainyard {
 
 /// The destination of all log lines of a process. A hub writes the lines to standard error and passes them to a
-/// listener, which publishes them on the log topic. Each process has one hub. There is no global state, so a test can
-/// have several hubs. Thread-safe.
+/// listener, which publishes them on the log topic. A process of a run has one hub. A test can make several, because
+/// there is no global state. Thread-safe.
 class LogHub {
  public:
   /// `level` is the lowest level that is written to standard error. The listener also receives lower levels, down to
@@ -23,8 +23,8 @@ class LogHub {
   /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
-  /// Sets the listener, which is called with every record, on the thread that logs it. An empty `listener` removes the
-  /// current one.
+  /// Sets the listener, which is called with every record, one at a time, on the thread that logs it. The listener must
+  /// not log. An empty `listener` removes the current one.
   void listen(std::function<void(const LogRecord&)> listener);
 
  private:

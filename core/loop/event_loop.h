@@ -67,8 +67,9 @@ class EventLoop {
   /// loop's thread may call this function.
   void cancel(TimerId timer);
 
-  /// Appends a message to the queue. The loop passes the message to its input when the current handler has returned and
-  /// the earlier messages in the queue have been handled. Only the loop's thread may call this function.
+  /// Appends a message and the input that it is for to the queue. The loop passes the message to this input when the
+  /// current handler has returned and the earlier messages in the queue have been handled. Only the loop's thread may
+  /// call this function.
   void enqueue(Delivery delivery);
 
   /// Adds a source, whose poll() the loop calls in every round until remove() is called. Call this function on the

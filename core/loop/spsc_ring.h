@@ -40,8 +40,8 @@ class SpscRing {
     return true;
   }
 
-  /// Returns true if the ring is empty. Both threads may call this. The result may already be outdated if the consumer
-  /// gets true or the producer gets false.
+  /// Returns true if the ring is empty. Both threads may call this. The consumer can rely on false, and the producer on
+  /// true; any other result may already be outdated.
   bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
  private:

@@ -18,11 +18,11 @@ struct WakeupHandle {
 /// An object through which other threads wake one sleeping thread. Threads of the same process call notify(), which
 /// costs one fence and one atomic load while the thread is awake. Other processes use a PeerWakeup.
 ///
-/// The thread that is about to sleep calls prepare(), checks once more for work, and then polls fd(). A thread that has
-/// produced work first makes the work visible and then calls notify(). The sequentially consistent fences in prepare()
-/// and notify() make a lost wake-up impossible. The flag that marks the thread as asleep is in shared memory, and the
-/// wake-up signal is a byte in a pipe. Other processes can open both through /proc, but could not open an eventfd in
-/// this way.
+/// The thread that is about to sleep calls prepare(), checks once more for work, polls fd() if there is none, and then
+/// calls done(). A thread that has produced work first makes the work visible and then calls notify(). The sequentially
+/// consistent fences in prepare() and notify() make a lost wake-up impossible. The flag that marks the thread as asleep
+/// is in shared memory, and the wake-up signal is a byte in a pipe. Other processes can open both through /proc, but
+/// could not open an eventfd in this way.
 class Wakeup {
  public:
   Wakeup();
@@ -59,7 +59,7 @@ class Wakeup {
   int pipe_[2];
 };
 
-/// The counterpart of a Wakeup in another process.
+/// An object through which the threads of another process wake the thread of a Wakeup.
 class PeerWakeup {
  public:
   /// Opens the Wakeup that `handle` refers to. Throws kPeerLost if the process that made it has ended.

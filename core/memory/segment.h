@@ -13,9 +13,9 @@ namespace trainyard::core {
 /// shared memory, so it consists of lock-free atomics only and never contains a pointer.
 ///
 /// Each process of the run has two counters, which are only incremented and may wrap around: the owner counts the
-/// references that it has lent to the process, and the process counts those that it has returned. Each counter is
-/// written by one process only, so no atomic additions are needed. This matters for processes of a run that are written
-/// in languages without atomic additions.
+/// references that it has lent to the process, and the process counts those that it has returned. While a process
+/// lives, each of its two counters is written by one process only. A process with a single thread therefore needs no
+/// atomic additions, which some languages do not have.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> lent[SharedPool::kMaxProcesses];

@@ -11,8 +11,8 @@
 
 namespace trainyard::core {
 
-/// A pool of memory that other processes of this host can map. The memory consists of sealed memfds, called segments. A
-/// segment is written once, read in place, and reused when every reader has released it.
+/// A pool of memory that other processes of this host can map. The memory consists of sealed memfds, called segments.
+/// Data is written into a segment once and read in place. When every reader has released the segment, it is reused.
 ///
 /// A counted segment starts with a page of counters (SegmentHeader), which yield the number of references that each
 /// process of the run holds. A reader updates its own counter when it has finished with the segment. If a reader dies,
@@ -47,8 +47,8 @@ class SharedPool {
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Records that the process `pid` now has the index `reader` in the plan, under which its references are counted. If
-  /// another process had this index before, it must have died, and its references are removed. Call this before the
-  /// first buffer is lent to the new process. Does nothing if `pid` is 0, which means that it is unknown.
+  /// another process had this index before, it is assumed to have died, and its references are removed. Call this
+  /// before the first buffer is lent to the new process. Does nothing if `pid` is 0, which means that it is unknown.
   void admit(std::uint32_t reader, pid_t pid);
 
   /// Removes all references to buffers of this pool that were held by the process with the index `reader` and the pid
@@ -56,9 +56,8 @@ class SharedPool {
   /// `dead` is 0, which means that the pid is unknown, the references are removed in any case.
   void forget(std::uint32_t reader, pid_t dead);
 
-  /// Returns surplus segments to the system. A segment is surplus if it has stayed unused during many calls of trim().
-  /// A few calls suffice if many other allocations were made in this time. The process calls this function about once a
-  /// second.
+  /// Returns surplus segments to the system. A segment is surplus if it has stayed unused during many calls of trim(),
+  /// or during a few calls and many allocations. In a run, the Gateway calls this function about once a second.
   void trim();
 
   /// Returns the total size in bytes of all segments, in use or not.

@@ -45,7 +45,8 @@ class SharedRing {
   /// For the writer: returns the memory for the next record; `bytes` must be <= room(). The reader sees the record
   /// after commit().
   std::byte* reserve(std::size_t bytes);
-  /// For the writer: publishes the reserved record. It does not wake the reader.
+  /// For the writer: publishes the reserved record. It does not wake the reader; the writer does this with a
+  /// PeerWakeup.
   void commit();
 
   /// For the reader: returns the oldest record, in place, valid until pop(). The span is empty if there is none. Throws
@@ -57,7 +58,7 @@ class SharedRing {
   bool empty() const;
 
   /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer has asked to be
-  /// woken.
+  /// woken; the reader must then wake it.
   bool return_credit(std::uint64_t bytes);
   /// For the writer: these functions return the numbers of messages and bytes that the reader has handled since the
   /// ring was made.
@@ -68,7 +69,8 @@ class SharedRing {
   /// After setting the request, the writer must check once more whether it can write, because the reader may have made
   /// room in the meantime.
   void want_credit(bool wanted);
-  /// For the reader: returns true if the writer has asked to be woken.
+  /// For the reader: returns true if the writer has asked to be woken. After calls of pop(), the reader must check this
+  /// and, if so, wake the writer.
   bool credit_wanted() const;
 
  private:

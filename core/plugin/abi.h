@@ -36,10 +36,10 @@ struct PluginLabel {
 /// kInvalidArgument if `path` is not a regular file, and kPluginLoad if the file is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// Returns the ABI tag of this build of Trainyard. The tag consists of the parts of TRAINYARD_ABI_TAG and of one word
-/// for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The tag contains the version of LibTorch
-/// that the plugins of this build use. The number at the end of a word is a hash of the headers that a plugin of this
-/// kind includes; the build computes this hash (cmake/TrainyardInterfaces.cmake).
+/// Returns the ABI tag of this build of Trainyard. The tag consists of the parts of TRAINYARD_ABI_TAG, with the version
+/// of LibTorch that the plugins of this build use, and of one word for the interface of each kind of plugin, such as
+/// "strategy-fd5132dae94b". The hexadecimal number in this word is a hash of the headers that a plugin of the kind
+/// includes. The build computes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
 /// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the definition of this

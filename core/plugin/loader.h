@@ -14,8 +14,8 @@ namespace trainyard::core {
 /// Finds and loads the libraries of plugins. The library of the plugin `mlp` of the kind "model" is the file
 /// `models/mlp.so` or `mlp.so` in one of the directories. A library is refused if everyone may write to it or to its
 /// folder, except that a sticky folder such as /tmp is allowed. The library and its folder must belong to this user, to
-/// root, or to the user who installed Trainyard. No library is ever unloaded. The loader holds no lock while it
-/// constructs a plugin.
+/// root, or to the user who installed Trainyard. No library is ever unloaded. Thread-safe. No lock is held while a
+/// plugin is constructed.
 class PluginLoader {
  public:
   /// `directories` are the directories to search, in this order; see default_directories().
@@ -31,9 +31,9 @@ class PluginLoader {
     PluginLabel label;
     std::string path;
   };
-  /// Returns all plugins in the directories, sorted by kind and name. If several files contain a plugin of the same
-  /// kind and name, only the first one in the order of the search is listed. Files that are not plugins are omitted. No
-  /// library is loaded.
+  /// Returns all plugins in the directories and in all folders below them, sorted by kind and name. If several files
+  /// contain a plugin of the same kind and name, only the first one in the order of the search is listed. Files that
+  /// are not plugins are omitted. No library is loaded.
   std::vector<Found> list() const;
 
   /// Returns the path of the library of the plugin `name` of the kind `kind`, such as "model". If there is no such
@@ -46,10 +46,10 @@ class PluginLoader {
   /// PluginLoader), or cannot be loaded by the dynamic linker.
   const PluginEntry& load(const std::string& path);
 
-  /// Finds, loads and constructs the plugin `name`. `Kind` is the base class of its kind, such as Model. An Error that
-  /// the constructor throws is passed on; any other exception becomes an Error with the code kPluginLoad that names the
-  /// plugin. This function does not refuse undeclared parameters; call Configurable::check_all_given_are_known() on the
-  /// result.
+  /// Finds, loads and constructs the plugin `name`. `Kind` is the base class of the kind of plugin, such as Model. An
+  /// Error that the constructor throws is passed on; any other exception becomes an Error with the code kPluginLoad
+  /// that names the plugin. This function does not refuse undeclared parameters; call
+  /// Configurable::check_all_given_are_known() on the result.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));

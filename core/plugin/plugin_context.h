@@ -21,8 +21,8 @@ namespace trainyard {
 struct PluginContext {
   /// The plugin's name in errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
   std::string where;
-  /// The parameters, as the text of a JSON object. If this is an empty string (not "{}"), the plugin is constructed
-  /// only to read its declaration, and the members below have no meaning.
+  /// The parameters, as the text of a JSON object. If the plugin is constructed only to read its declaration, this can
+  /// be an empty string (not "{}"), and the members below are not set. A constructor must therefore not rely on them.
   std::string parameters;
   std::uint64_t seed = 0;  ///< The seed of the run.
   std::uint32_t rank = 0;

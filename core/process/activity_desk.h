@@ -12,10 +12,10 @@
 
 namespace trainyard::core {
 
-/// Turns on the measurement of how the components of a process spend their time, and reports the results. A request for
-/// the counters of the process turns the measurement on for a limited time, which further requests can extend. When
-/// this time is over, the measurement ends, so that it costs nothing while nobody needs it. This class is used only on
-/// the control thread, which communicates with the launcher.
+/// Measures, on request, how the components of a process spend their time, and reports the results. A request for the
+/// counters of the process can turn the measurement on for a limited time (watch()), which further requests can extend.
+/// When this time is over, the measurement ends, so that it costs nothing while nobody needs it. This class is used
+/// only on the control thread, which communicates with the launcher.
 class ActivityDesk {
  public:
   /// The longest time, in seconds, for which one request can turn the measurement on.
@@ -31,8 +31,8 @@ class ActivityDesk {
   /// Turns the measurement on for the next `seconds`. If it is on already and would last longer, nothing changes.
   void watch(double seconds);
 
-  /// Returns a JSON list that contains the totals of each component as one object, or null while the measurement is
-  /// off.
+  /// Returns a JSON list that contains one object for each component, with its totals since the measurement began, or
+  /// null while the measurement is off.
   nlohmann::json describe() const;
 
  private:

@@ -29,8 +29,8 @@ class ComponentHost {
     std::function<void(Component& component, const std::string& what)> failed;
   };
 
-  /// Makes a worker (a thread with its event loop) for every thread that the plan has in this process, but no
-  /// components. `plan` must outlive this object.
+  /// Makes a worker (a thread with its event loop) for every thread of this process in the plan, but no components.
+  /// `plan` must outlive this object.
   ComponentHost(const PlanView& plan, Reports reports);
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();

@@ -44,8 +44,9 @@ class Gateway final : public Component {
   /// the subscription.
   void publish(const LogRecord& record);
 
-  /// Sets the function that is called whenever a subscription to `/spans` or `/operations` begins or ends. `spans` is
-  /// true if `/spans` has subscribers now, and `operations` is true if `/operations` has subscribers now.
+  /// Sets the function that is called, on the control thread, whenever a subscription to `/spans` or `/operations`
+  /// begins or ends. `spans` is true if `/spans` has subscribers now, and `operations` is true if `/operations` has
+  /// subscribers now.
   void on_spans_wanted(std::function<void(bool spans, bool operations)> callback) {
     spans_wanted_ = std::move(callback);
   }

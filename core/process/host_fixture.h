@@ -33,8 +33,8 @@ struct HostedProcess {
     }
   }
 
-  /// Starts the threads. Each component is then configured and activated on its own thread, without waiting for the
-  /// others.
+  /// Starts the threads. If the plan has edges, call wiring.make_edges() before. Each component is then configured and
+  /// activated on its own thread, without waiting for the others.
   void run() {
     host.start();
     for (const auto& [index, component] : host.components()) {
@@ -76,7 +76,8 @@ struct HostedProcess {
 /// A fixture with which a test plans a small run of the plugins in tests/integration/plugins and hosts its processes.
 class HostFixture : public ::testing::Test {
  protected:
-  /// Appends a component to the plan and returns its description, which the test may change.
+  /// Appends a component to the plan and returns its description, which the test may change until it calls this
+  /// function again.
   ComponentPlan& add(const std::string& plugin, const std::string& process, const std::string& thread,
                      const std::string& parameters = "{}") {
     const auto index = static_cast<std::uint32_t>(plan_.components.size());
@@ -90,6 +91,7 @@ class HostFixture : public ::testing::Test {
   }
 
   /// Appends an edge from the output `ticks` of the component `from` to the input `ticks` of the component `to`.
+  /// Returns the edge, which the test may change until it calls this function again.
   EdgePlan& connect(std::uint32_t from, std::uint32_t to, Transport transport = Transport::kThread) {
     plan_.edges.push_back({.id = static_cast<std::uint32_t>(plan_.edges.size()),
                            .topic = "/ticks",

@@ -28,7 +28,8 @@ bool may_follow(ProcessPhase now, ProcessPhase next);
 /// event loops of their components, and the control loop never waits for a hook.
 class LifeCycle {
  public:
-  /// Callbacks that report changes of state and phase. They are called on the control loop.
+  /// Callbacks that report changes of state and phase. They are called on the control loop. `error` is empty unless the
+  /// state is kError.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
     std::function<void()> configured;  ///< Called when all components have been configured; never if one has failed.
@@ -42,7 +43,9 @@ class LifeCycle {
   /// Configures all components of the host concurrently. The threads of the host must be running.
   void configure(const ComponentHost& host);
 
-  /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
+  /// Asks a component to change its state to `target`. The result is reported through `state_changed`. An active
+  /// component that becomes inactive is reported only after every message that it has sent over blocking edges has been
+  /// handled.
   void bring(Component& component, State target);
 
   /// Records that a component has failed outside of a requested change of state, for example in a handler. `what` is

@@ -8,8 +8,8 @@
 
 namespace trainyard::core {
 
-/// The part of the run's plan that one process received, with the name of this process. It never changes, so every
-/// thread may read it.
+/// The run's plan as one process received it, with the name of this process. It never changes, so every thread may read
+/// it.
 class PlanView {
  public:
   /// `process` is the name of the process that received the plan.

@@ -22,7 +22,7 @@ class Pulse {
   explicit Pulse(const ComponentHost& host) : host_(host) {}
 
   /// Posts a task to every event loop. By running the task, the loop shows that it is not stuck. A loop that has not
-  /// run the previous task yet gets no new one.
+  /// run the previous task yet gets no new one. The process calls this function at every heartbeat.
   void beat();
 
   /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages sent on all planned

@@ -13,11 +13,12 @@
 
 namespace trainyard::core {
 
-/// The part of a process that answers requests to the process and its components.
+/// The part of a process that answers requests to the process and its components, except the request "pulse" (see
+/// Pulse).
 ///
-/// A request is received on the control loop. It is carried out on the loop of the component, and the answer is sent on
-/// the control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the
-/// answer, for which the launcher has a deadline.
+/// A request to a component is received on the control loop and carried out on the loop of the component, and the
+/// answer is sent on the control loop. So a parameter never changes while a handler runs. A long-running handler delays
+/// only the answer, for which the launcher waits a limited time.
 class RequestDesk {
  public:
   /// `process` is the name of the process. `reply` sends an answer to the launcher; it is called on the control loop.

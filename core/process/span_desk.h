@@ -23,7 +23,7 @@ namespace trainyard::core {
 /// with the launcher and with subscribers.
 class SpanDesk {
  public:
-  /// How often the spans are published.
+  /// The interval at which the spans are published.
   static constexpr std::chrono::milliseconds kInterval{50};
   /// The maximum number of spans in one message. A message with this many spans has a size of about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
@@ -43,7 +43,8 @@ class SpanDesk {
   /// other spans. The recording begins when one of the two becomes true, and ends when both are false. Spans that have
   /// not been published by then are discarded.
   void want(bool spans, bool operations);
-  /// Publishes the spans that have been recorded since the last call. Called every kInterval during a recording.
+  /// Publishes the spans that have been recorded since the last call. During a recording, this object calls it every
+  /// kInterval. The process calls it once more before it ends.
   void collect();
 
  private:

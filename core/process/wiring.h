@@ -25,8 +25,9 @@ class Wiring {
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
-  /// Makes every edge that begins in this process. All components of the process must exist. Throws kNotFound if an
-  /// edge begins or ends at a port that its component does not have.
+  /// Makes every edge that begins in this process. Call this when all components of the process have been made, and
+  /// before their threads are started. Throws kNotFound if an edge begins or ends at a port that its component does not
+  /// have.
   void make_edges();
 
   /// Subscribes the inputs of this process to the publishers whose addresses `connect` contains. Called again after

@@ -31,8 +31,9 @@ class StateWriter {
   /// and, for values of the scope kRank, the same rank.
   StateWriter(std::string owner, std::uint32_t rank) : owner_(std::move(owner)), rank_(rank) {}
 
-  /// These functions store a value under a name, and replace an earlier value of the same name and scope. Numbers are
-  /// read back exactly, even if they are not finite.
+  /// These functions store a value under a name, and replace an earlier value of the same name and scope. Use each name
+  /// in one scope only, because a StateReader does not distinguish the scopes. Numbers are read back exactly, even if
+  /// they are not finite.
   void set(const std::string& name, double value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, std::uint64_t value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, bool value, StateScope scope = StateScope::kRun);
@@ -40,7 +41,8 @@ class StateWriter {
   void set(const std::string& name, const char* text, StateScope scope = StateScope::kRun) {
     set(name, std::string(text), scope);
   }
-  /// Stores a tensor. The writer keeps a reference to the bytes, which must not be changed afterwards.
+  /// Stores a tensor. Store only one under each name, because a second one would not replace the first. The writer
+  /// keeps a reference to the bytes, which must not be changed afterwards.
   void set(const std::string& name, Tensor tensor, StateScope scope = StateScope::kRun);
   /// Stores any JSON value, given as text. Throws kInvalidArgument if the text is not JSON.
   void set_json(const std::string& name, const std::string& json, StateScope scope = StateScope::kRun);

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator (the plugin for one kind of hardware) declares. The planner makes the plan of a run
-/// from a launch file. Before anything starts, it refuses a run that breaks a rule; the error names the rule. Only
+/// The rules that an accelerator (the plugin for one kind of hardware) declares. The planner, which makes the plan of a
+/// run from a launch file, refuses a run that breaks a rule before anything starts; the error names the rule. Only
 /// `memory_limit_bytes` is checked later: the accelerator host (the component that computes on the device) checks it
 /// when it has built the model.
 struct AcceleratorTraits {
@@ -22,7 +22,7 @@ struct AcceleratorTraits {
   /// What `precision = "auto"` means: the fastest precision on this hardware in which a model learns as well as in
   /// "32-true".
   std::string auto_precision = "32-true";
-  /// Why this precision was chosen, as a text for the user, such as "the processor has AMX for bfloat16".
+  /// The reason for `auto_precision`, as a text for the user, such as "the processor has AMX for bfloat16".
   std::string auto_precision_reason;
 
   /// True if a step is compiled for the shapes of its batch. Each batch with new shapes then causes one more
@@ -37,7 +37,7 @@ struct AcceleratorTraits {
   bool host_memory = true;
 
   /// The name of the device plugin with which other processes of the host can work on the memory of the device. Empty
-  /// if they cannot, or if `host_memory` is true. An optimizer in another process then works in host memory.
+  /// if they cannot, or if `host_memory` is true; an optimizer in another process then works in host memory.
   std::string shares_memory_by;
 
   /// True if a run may have more ranks than devices, in which case several ranks share a device. A list of devices in a

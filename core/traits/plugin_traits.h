@@ -13,8 +13,8 @@
 
 namespace trainyard::core {
 
-/// The traits of a plugin of any kind. A plugin declares them, in addition to its parameters and ports, for the
-/// planner, which makes the plan of a run from a launch file. The kind of the plugin determines the type in `of_kind`;
+/// The traits of a plugin of any kind: what it declares, in addition to its parameters and ports, for the planner,
+/// which makes the plan of a run from a launch file. The kind of the plugin determines the type in `of_kind`;
 /// std::monostate stands for a kind that has no traits.
 struct PluginTraits {
   std::variant<std::monostate, ComponentTraits, AcceleratorReport, StrategyTraits, DatasetTraits, ModelTraits> of_kind;

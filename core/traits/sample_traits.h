@@ -13,7 +13,7 @@ namespace trainyard {
 /// compared by the planner, which makes the plan of a run from a launch file. It refuses a model that cannot learn from
 /// the dataset, before the data is opened.
 enum class TargetKind : std::uint8_t {
-  kUnknown,  ///< The kind is unknown until the data is read.
+  kUnknown,  ///< Not known until the data is read; every model is accepted.
   kClass,    ///< One class, given by its number.
   kNumbers,  ///< One or more real numbers.
   kTokens,   ///< One token, given by its number, for each token of the input.

@@ -19,7 +19,7 @@ inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 /// applies to all such sockets of one libzmq context. libzmq asks once for each connection, before it reads anything
 /// else from the connection (ZAP, ZeroMQ RFC 27).
 ///
-/// An Admission is used on one event loop. While a handler of this loop runs, new connections wait.
+/// An Admission must be added to an event loop. While a handler of this loop runs, new connections wait.
 class Admission final : public Source {
  public:
   /// `allowed` contains the public keys, each as 40 characters in Z85 encoding. A context may have only one Admission,

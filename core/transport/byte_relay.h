@@ -32,7 +32,8 @@ class ByteRelay {
   ByteRelay& operator=(const ByteRelay&) = delete;
 
   /// Takes ownership of two connected sockets, and passes bytes between them until one of the connections ends. When
-  /// the other side has then taken the remaining bytes, both are closed. Any thread may call this function.
+  /// the other side has then taken the remaining bytes, both are closed. Only the destructor treats `outer` and `inner`
+  /// differently. Any thread may call this function.
   void add(FileDescriptor outer, FileDescriptor inner);
 
   /// Returns the number of pairs whose bytes are being passed on.

@@ -20,7 +20,7 @@ namespace trainyard::core {
 class ConnectionLimit final : public Source {
  public:
   /// Watches `socket`, which must not be bound yet and must outlive this object. `most` is the maximum number of
-  /// connections.
+  /// connections. This object must be added to the event loop on which `socket` is used.
   ConnectionLimit(zmq::context_t& context, zmq::socket_t& socket, std::size_t most);
   ~ConnectionLimit() override;
   ConnectionLimit(const ConnectionLimit&) = delete;

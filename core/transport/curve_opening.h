@@ -9,9 +9,9 @@
 
 namespace trainyard::core {
 
-/// The first bytes of a ZeroMQ connection that uses CURVE (ZMTP 3.1, ZeroMQ RFC 37, and CurveZMQ, RFC 26). Each side
-/// sends a greeting. Then the client sends the command HELLO, the server WELCOME, the client INITIATE, and the server,
-/// if it admits the client's key, READY.
+/// Examines, for a server, the first bytes of a ZeroMQ connection that uses CURVE (ZMTP 3.1, ZeroMQ RFC 37, and
+/// CurveZMQ, RFC 26). Each side sends a greeting. Then the client sends the command HELLO, the server WELCOME, the
+/// client INITIATE, and the server, if it admits the client's key, READY.
 class CurveOpening {
  public:
   static constexpr std::size_t kGreetingBytes = 64;
@@ -32,7 +32,7 @@ class CurveOpening {
   /// Returns the greeting that a server sends.
   static std::string server_greeting();
 
-  /// Returns true if a client that uses CURVE can have begun its connection with `bytes`, which may be of any length.
+  /// Returns true if `bytes`, of any length, can be the first bytes from a client that uses CURVE.
   static bool is_possible(std::string_view bytes);
 
   /// Returns true if `bytes`, the first kBytes bytes from a client, prove that the client knows the public key of the

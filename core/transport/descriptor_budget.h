@@ -13,8 +13,8 @@ class DescriptorBudget {
   /// `each` is the number of descriptors that one connection needs.
   explicit DescriptorBudget(std::size_t each) : each_(each) {}
 
-  /// Returns true if there are enough descriptors for one more connection, which the caller then makes, and `spare`
-  /// descriptors would still be left for other purposes.
+  /// Returns true if one more connection would leave at least `spare` descriptors for other purposes. The connection
+  /// then counts as made.
   bool take(std::size_t spare);
 
  private:

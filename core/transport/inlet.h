@@ -63,7 +63,8 @@ class RemoteReceiver final : public Receiver {
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
-  /// True if the subscription has been acknowledged. As long as this is false, the ring is not read.
+  /// True if the subscription has been acknowledged. Becomes false again if a message in the ring is malformed. While
+  /// this is false, the ring is not read.
   bool connected = false;
 
  private:
@@ -81,16 +82,16 @@ class RemoteReceiver final : public Receiver {
   std::unique_ptr<PeerWakeup> sender_;  ///< Wakes the sender's loop. Exists only if there is a ring.
 };
 
-/// The subscribing socket of one event loop, a DEALER that is connected to one event loop of another process. All
-/// subscriptions between the two loops use this socket. If both processes are on the same host, each subscription also
-/// has a ring in shared memory for its messages.
+/// A subscribing socket of an event loop: a DEALER that is connected to one event loop of another process. All
+/// subscriptions between the two loops use this socket. For an edge whose transport is not `tcp`, the subscription also
+/// offers the publisher a ring in shared memory for the messages.
 ///
 /// Not thread-safe: the inlet and its receivers are created and used on the loop to which the inlet is added.
 class Inlet final : public Source {
  public:
-  /// `process_index` is this process's index in the plan, under which shared buffers count its references. `loop` is
-  /// the loop to which the inlet is added. With keys, the inlet authenticates itself as a process of the run; without
-  /// keys, the address must be ipc or inproc.
+  /// Connects to the publisher at `endpoint`, which need not be listening yet. `process_index` is this process's index
+  /// in the plan, under which shared buffers count its references. `loop` is the loop to which the inlet is added. With
+  /// keys, the inlet authenticates itself as a process of the run; without keys, the address must be ipc or inproc.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 

@@ -26,8 +26,8 @@ class Outlet;
 
 /// The sending end of an edge (a connection from an output to an input) to a component of another process. Without a
 /// subscriber, nothing can be sent, so a blocking edge keeps its messages until there is a subscriber. With a
-/// subscriber, its credit determines how much can be sent. After receiver_gone(), messages are dropped until the
-/// subscriber's process has been restarted.
+/// subscriber, the credit that it has returned determines how much can be sent. After receiver_gone(), messages are
+/// dropped until the subscriber's process has been restarted and has subscribed again.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
@@ -39,8 +39,9 @@ class RemoteEdge final : public Edge {
   void request_flush() override;
 
   /// Connects a subscriber, for the first time or again. `peer` is its routing id. Messages in flight to an earlier
-  /// subscriber are lost. `offer` is the RingOffer that came with the subscription, or null if there was none. Throws
-  /// kPeerLost if the ring that the subscriber offers no longer exists.
+  /// subscriber are lost. `offer` is the RingOffer that came with the subscription, or null if there was none. The
+  /// windows in `subscription` replace those of the edge. The waiting messages are not sent; call on_room() after the
+  /// subscriber has been answered. Throws kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();

@@ -19,8 +19,8 @@ namespace trainyard::core {
 /// into the second-level cache of a core; see docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
-/// The maximum size of a record in bytes. Each part of a message that does not fit into the record is sent as a
-/// SharedHandle.
+/// The maximum size of a record in bytes. For each part of a message that is too large for the record, a SharedHandle
+/// is sent instead.
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied

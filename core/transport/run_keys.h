@@ -36,8 +36,8 @@ void accept_members(zmq::context_t& context, zmq::socket_t& socket, const RunKey
 /// nothing if the keys are empty.
 void present_as_member(zmq::socket_t& socket, const RunKeys& keys);
 
-/// Checks an address that a member binds or connects to. Throws kUnsupported for TCP without keys, and for an address
-/// that is not ipc, inproc or tcp.
+/// Checks an address that a member binds or connects to. Throws kUnsupported for an address that is not ipc, inproc or
+/// tcp, and for TCP without keys, even on loopback, which check_address() would allow.
 void check_member_address(const std::string& address, const RunKeys& keys);
 
 }  // namespace trainyard::core

@@ -30,9 +30,10 @@ struct Stranger {
   std::list<Stranger>::iterator place;
 };
 
-/// The strangers of a StrangerFilter, in the order of their turns and of their deadlines. A stranger keeps its address
-/// until forget_over() is called, so events of the kernel can refer to it. The state of a stranger is changed by this
-/// class only.
+/// The strangers of a StrangerFilter, in the order of their turns and of their deadlines. A stranger first sends its
+/// opening (its greeting and HELLO; see CurveOpening), then waits for its turn, and is then examined. The object of a
+/// stranger is not moved or destroyed until end() and then forget_over() are called, so events of the kernel can point
+/// to it. The state of a stranger is changed by this class only.
 class StrangerQueues {
  public:
   using Clock = std::chrono::steady_clock;
@@ -42,11 +43,12 @@ class StrangerQueues {
 
   /// Adds a stranger that has connected at the time `now`.
   Stranger& add(FileDescriptor outer, Clock::time_point now);
-  /// Lets a stranger whose opening is complete wait for its turn.
+  /// Lets a stranger whose opening is complete wait for its turn. Its deadline for being admitted is counted from
+  /// `now`.
   void enqueue(Stranger& stranger, Clock::time_point now);
   /// Returns the stranger whose turn is next. At least one must be waiting.
   Stranger& next() { return *waiting_.front(); }
-  /// Begins the examination of the next stranger.
+  /// Removes the next stranger from those that wait, and records that its examination has begun.
   void begin_next();
   /// Takes a stranger out of all queues. The object exists until forget_over() is called.
   void end(Stranger& stranger);

@@ -17,7 +17,7 @@ namespace trainyard::core {
 
 /// The endpoint at which visitors (programs that attach to a running launch) subscribe to the topics of one process. It
 /// implements the protocol of docs/wire_format.md, section 3, and limits what a visitor can request; a refusal states
-/// the limit. A door is used on one event loop.
+/// the limit. A door is used on the event loop to which it is added.
 class VisitorDoor final : public Source {
  public:
   /// The maximum number of connections that have subscriptions.

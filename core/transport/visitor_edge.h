@@ -54,8 +54,8 @@ class VisitorEdge final : public Edge {
   std::uint32_t subscription() const { return subscription_; }
   /// Returns true if the visitor has asked for the bytes of tensors.
   bool inline_payloads() const { return inline_payloads_; }
-  /// Returns the number of messages that this edge has dropped, either while they waited or because they were too
-  /// large.
+  /// Returns the number of messages that this edge has dropped, either because the queue was full or because they did
+  /// not fit (VisitorLedger::fits()).
   std::uint64_t dropped() const;
 
  private:

@@ -41,10 +41,10 @@ class VisitorLedger {
 
   VisitorLedger() : all_(std::make_shared<VisitorAccount>()) {}
 
-  /// Returns true if the visitor's unread bytes are below its current limit.
+  /// Returns true if the visitor's unread bytes are below its current limit. Otherwise, messages to it must wait.
   bool has_room(const VisitorAccount& account) const;
-  /// Returns true if a message of this size may be sent to the visitor now. A message that is larger than any visitor's
-  /// share may be sent only while no visitor has unread bytes.
+  /// Returns true if a message of this size may be sent to the visitor now: either the visitor's unread bytes would
+  /// stay within its limit, or no visitor has unread bytes, in which case any size is allowed.
   bool fits(const VisitorAccount& account, std::uint64_t bytes) const;
 
   /// Returns a frame that refers to `size` bytes at `data`, which `owner` keeps alive. The account is charged `charged`

@@ -21,7 +21,7 @@ namespace trainyard {
 ///
 /// Parameters  folder       required: the folder with the files
 ///             files        5: the number of files; data_batch_1.bin to data_batch_<files>.bin must exist
-///             train_count  0 = all samples, so that there is no split "validate"
+///             train_count  0: number of samples in the split "train"; 0 = all, so that there is no split "validate"
 /// Fields      input        uint8 [3, 32, 32]; models scale bytes to the range from 0 to 1
 ///             target       int64 []
 /// Errors      kNotFound, kIo; kCorrupt (with file and offset: a file that is cut off, a label that is not 0 to 9);

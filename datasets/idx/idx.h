@@ -27,7 +27,7 @@ namespace trainyard {
 ///
 /// Parameters  images, labels  two files; or
 ///             folder          a folder with files that have MNIST's names
-///             train_count     0 = all samples, so that there is no split "validate"
+///             train_count     0: number of samples in the split "train"; 0 = all, so that there is no split "validate"
 ///             mean, std       0.1307, 0.3081: the values for MNIST's pixels, scaled to [0, 1]
 ///             flatten         false
 /// Fields      input           float32 [1, rows, columns], or [rows * columns] if flattened: (pixel / 255 - mean) / std

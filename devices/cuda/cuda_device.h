@@ -38,7 +38,7 @@ class CudaDevice final : public devices::Device {
   const DriverFunctions& driver() const { return driver_; }
   PageLocks& page_locks() { return page_locks_; }
 
-  /// Called by a stream that is still waiting when it is destroyed; see Memory::abandon().
+  /// Called when a stream is destroyed before all its operations are done; see Memory::abandon().
   void abandon();
 
  private:

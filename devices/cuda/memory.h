@@ -89,8 +89,8 @@ class Memory : public std::enable_shared_from_this<Memory> {
 
   std::size_t allocated_bytes() const;
 
-  /// Called if a stream is still waiting when it is destroyed. From then on, nothing is freed before the process ends,
-  /// because the driver would wait for this stream forever.
+  /// Called when a stream is destroyed before all its operations are done. From then on, nothing is freed before the
+  /// process ends, because the driver would wait for this stream forever.
   void abandon() { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }
 

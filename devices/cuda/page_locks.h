@@ -23,8 +23,8 @@ class PageLocks {
   /// buffer, copies still work, but are slower.
   void lock(const Buffer& buffer);
 
-  /// Forgets the buffers without unlocking them. Called if a stream is still waiting when it is destroyed, because the
-  /// driver would wait for this stream before it unlocks memory.
+  /// Forgets the buffers without unlocking them. Called when a stream is destroyed before all its operations are done,
+  /// because the driver would wait for this stream before it unlocks memory.
   void abandon();
 
  private:

@@ -44,7 +44,7 @@ class TestStream : public devices::Stream {
 
   TestDevice& test_device() const;
 
-  /// Takes an operation, which must be carried out after all operations that were submitted before it.
+  /// Carries out the operation, now or later, after all operations that were submitted before it.
   virtual void submit(Operation operation) = 0;
   /// Returns the time that the operation takes on the link, plus the latency.
   std::chrono::duration<double> time_of(const Operation& operation) const;

@@ -18,8 +18,8 @@ struct UpdateSlices {
   std::size_t count = 0;  ///< The number of elements.
 };
 
-/// Update the parameters and the state with the formula, and set the gradients to zero. The results are bit-identical
-/// to those of the optimizer's kernels for the processor.
+/// Each overload updates the parameters and the state with the formula, and sets the gradients to zero. The results are
+/// bit-identical to those of the optimizer's kernels for the processor.
 void update(devices::Formula, const UpdateSlices<float, float>&, const devices::Coefficients<float>&);
 void update(devices::Formula, const UpdateSlices<double, double>&, const devices::Coefficients<double>&);
 void update(devices::Formula, const UpdateSlices<BFloat16, float>&, const devices::Coefficients<float>&);

@@ -8,8 +8,8 @@
 namespace trainyard::lsf {
 
 /// Returns the host names in a list such as "a 4 b 4", in which each name is followed by the number of slots (processor
-/// cores, usually) that the job has on the host. Throws kInvalidArgument if the list has another form; `where` is the
-/// name of the environment in the error message.
+/// cores, usually) that the job has on the host. Throws kInvalidArgument if the list has another form; `where` names
+/// the environment in the error message.
 std::vector<std::string> hosts_with_counts(std::string_view text, const std::string& where);
 
 /// Returns the host names in a text such as "a a b b", which names a host once for each of its slots. The result

@@ -34,8 +34,8 @@ class AllocatorBase : public c10::Allocator {
 };
 
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
-/// The hooks that LibTorch requires from version 2.1 on. Before autograd uses the streams of a device, it asks whether
-/// the device has been initialised.
+/// The hooks that LibTorch requires from version 2.1 on. Before autograd uses the streams of a device, it asks these
+/// hooks whether the device has been initialised.
 struct Hooks final : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
 };

@@ -32,9 +32,9 @@ struct InputSpec {
 constexpr const char* kDescribe = "describe";
 
 /// One table `[component.NAME]` of a launch file. It describes a plugin, a member (a program, in any language, that is
-/// a full component of the run) or an external program (which has no ports, and attaches to the run as a visitor).
-/// Unknown keys and values of the wrong type have already been refused. The planner (launch/plan) checks later whether
-/// the plugin, its ports and its parameters exist.
+/// a full component of the run) or an external program (which has no inputs or outputs, and attaches to the run as a
+/// visitor). Unknown keys and values of the wrong type have already been refused. The planner (launch/plan) checks
+/// later whether the plugin, its inputs, outputs and parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
@@ -43,11 +43,11 @@ struct ComponentSpec {
   Word plugin;             ///< The name of the plugin; empty for a program.
   /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
-  /// Where the declaration of a member (its ports, parameters and so on) comes from: kDescribe, or the path of a JSON
-  /// file. Empty for a plugin and an external program.
+  /// Where the declaration of a member (its inputs, outputs, parameters and so on) comes from: kDescribe, or the path
+  /// of a JSON file. Empty for a plugin and an external program.
   std::optional<Word> declaration;
   Value parameters;                         ///< The table `params`.
-  std::map<std::string, Word> remap;        ///< The new topics of the remapped ports, by the port's name.
+  std::map<std::string, Word> remap;        ///< The new topics of inputs and outputs, by their names.
   std::map<std::string, InputSpec> inputs;  ///< By the name of the input.
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
@@ -75,7 +75,7 @@ struct RunSpec {
   bool flush_denormals = true;  ///< True to treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
-  std::chrono::milliseconds progress_timeout{};  ///< 0 means no limit.
+  std::chrono::milliseconds progress_timeout{};  ///< The maximum time without progress; 0 means no limit.
   /// The keys for the strategy manager, as given in the file.
   Value::Table manager;
 };

@@ -22,8 +22,9 @@ namespace trainyard::launch {
 
 /// The main object of `trainyard launch` on every host except host 0. The agent joins the launcher on host 0, and owns
 /// the processes of its host: it starts them, ends them, and reports what happens to them. Host 0 makes all decisions,
-/// but the agent ends its processes on its own if it loses host 0 or its guard, or if the user interrupts it a second
-/// time. The processes themselves communicate with the launcher directly.
+/// but the agent ends its processes on its own if it loses host 0 or its guard (the process that cleans up if the agent
+/// is killed), or if the user interrupts it a second time. The processes themselves communicate with the launcher
+/// directly.
 ///
 /// Like the class Supervisor, it must be constructed and run on the main thread.
 class Agent {

@@ -23,12 +23,14 @@ class AgentProcesses {
   /// `link` must outlive this object.
   AgentProcesses(PollLoop& loop, const HostPart& part, CrewOptions options, HostLink& link);
 
-  /// These two functions carry out requests of the launcher. `index` is the index of the process in the plan. A request
-  /// for a process that does not exist is ignored.
+  /// These two functions carry out requests of the launcher. `index` is the index of the process in the plan. signal()
+  /// sends the signal to the whole process group. A request is ignored if this host has no such process, if the process
+  /// to start is already running, or if the process to signal is not running.
   void start(std::uint32_t index);
   void signal(std::uint32_t index, int signal);
 
-  /// Collects the exit status of every child process that has ended. Must be called after SIGCHLD.
+  /// Collects the status of every child process that has ended, or that a signal has stopped or continued, and reports
+  /// it to the launcher. Must be called after SIGCHLD.
   void reap();
 
  private:

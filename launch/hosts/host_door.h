@@ -44,8 +44,8 @@ class HostDoor {
   /// Returns the Join that a host sent. `host` must not be 0, and all hosts must have joined.
   const Join& joined(std::uint32_t host) const { return joined_.at(host)->join; }
   const HostSettings& settings() const { return settings_; }
-  /// Prints how many connections have been refused, if their number has grown since the last call. Call this function
-  /// once a second.
+  /// Prints how many connections have been refused, if their number has grown since the last call. gather() calls this
+  /// function by itself; afterwards, call it once a second.
   void say_refusals(RunConsole& console);
   /// Returns how many connections have been refused because the other side did not have the key of the hosts or used
   /// another protocol.
@@ -62,7 +62,8 @@ class HostDoor {
   /// call, it tells the agents that the run will not begin.
   void end_all(int exit_code, const std::string& reason);
 
-  /// Polls the sockets on `loop` from now on. `loop` must outlive this object.
+  /// Polls the sockets on `loop` from now on, so that the handlers in messages() are called. Call this function after
+  /// gather(), which uses a loop of its own. `loop` must outlive this object.
   void serve(PollLoop& loop);
   void stop_serving();
 

@@ -22,11 +22,11 @@ namespace trainyard::launch {
 class HostSearch {
  public:
   struct Reports {
-    /// Called when host 0 has accepted this agent. `link` is the connection to it. `silence` is the time without
-    /// messages after which host 0 counts as lost.
+    /// Called when host 0 has accepted this agent. `link` is the connection to it, which exists for as long as the
+    /// HostSearch. `silence` is the time without messages after which host 0 counts as lost.
     std::function<void(HostLink& link, std::chrono::milliseconds silence)> accepted;
-    /// Called when the search has failed: host 0 was not found in time, has refused this agent, or has given up the
-    /// run.
+    /// Called when the search has failed: host 0 was not found in time, has refused this agent, or has reported that
+    /// the run will not begin.
     std::function<void(const std::string& reason)> failed;
   };
 

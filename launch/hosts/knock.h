@@ -18,8 +18,8 @@ class Knock {
   Knock(const std::string& address, const std::vector<std::uint16_t>& ports);
 
   /// Returns the result so far. It continues a sentence that begins with the name of the host, as in "refuses
-  /// connections at ...". `key` is the fingerprint of this host's key, with the path of its file; a result about a
-  /// rejected key contains this text.
+  /// connections at ...". `key` is the fingerprint of this host's key, with the path of its file. If a port accepts
+  /// connections, the result says that the other host probably has another key, and contains this text.
   std::string finding(const std::string& key);
 
  private:

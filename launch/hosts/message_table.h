@@ -27,7 +27,8 @@ class MessageTable {
     };
   }
 
-  /// Calls the handler of a message. Messages of unknown types are ignored. Throws kCorrupt if the body cannot be read.
+  /// Calls the handler of a message. A message of a type without a handler is ignored. Throws kCorrupt if the body
+  /// cannot be read.
   void handle(From... from, const std::string& type, const std::string& body) const {
     const auto handler = handlers_.find(type);
     if (handler != handlers_.end()) handler->second(from..., body);

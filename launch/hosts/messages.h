@@ -26,11 +26,11 @@ struct Join {
   std::uint32_t hosts = 1;  ///< The number of hosts of the run, according to the agent's own plan.
   std::string host_name;
   /// A text that is the same on all hosts. If the engine (such as Slurm) names its jobs, the text distinguishes this
-  /// start of the job from all others.
+  /// attempt of the job from all other attempts and jobs.
   std::string job;
   std::string address;        ///< The agent's own address on the connection to host 0.
   std::string reached;        ///< The address of host 0 to which the agent has connected.
-  std::string run_directory;  ///< The directory for the sockets and notes of the processes of the agent's host.
+  std::string run_directory;  ///< The directory on the agent's host for the sockets and notes of its processes.
   std::vector<std::string> plugin_path;  ///< The directories from which the processes of the agent's host load plugins.
   std::string version;                   ///< The ABI tag of the agent's program (core/plugin/abi.h).
   std::string file;                      ///< The path of the launch file, for errors.
@@ -206,7 +206,7 @@ struct HostNote {
 struct TunnelPart {
   static constexpr const char* kTypeName = "TunnelPart";
 
-  std::uint32_t near_host = 0;  ///< The host of the visitor. This host has chosen `number`.
+  std::uint32_t near_host = 0;  ///< The host of the visitor, which has chosen `number` for the tunnel.
   std::uint32_t far_host = 0;   ///< The host of the gateway.
   std::uint32_t number = 0;
   bool to_far = false;        ///< True if the near host has sent the part.

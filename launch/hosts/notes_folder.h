@@ -18,8 +18,8 @@ namespace trainyard::launch {
 class NotesFolder {
  public:
   /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. If a note
-  /// cannot be copied to other hosts because of its name or its size, the loop's run() throws kUnsupported. Throws kIo
-  /// if the folder cannot be made or watched.
+  /// cannot be copied to other hosts because of its name or its size, or because there are too many notes, the loop's
+  /// run() throws kUnsupported. Throws kIo if the folder cannot be made or watched.
   NotesFolder(PollLoop& loop, std::string folder, std::function<void(const HostNote&)> written);
   ~NotesFolder();
   NotesFolder(const NotesFolder&) = delete;

@@ -15,9 +15,10 @@
 
 namespace trainyard::launch {
 
-/// The launcher's connection to the other hosts during the run. It passes requests on to their agents, the processes
-/// that act for the launcher there. It reports what happens there to the class Crew, which manages all processes of the
-/// run. So the rest of the launcher need not know on which host a process runs.
+/// The launcher's connection to the other hosts during the run. It passes the launcher's requests on to the agents, the
+/// processes that act for the launcher on these hosts. It reports what happens to the processes there to the class
+/// Crew, which manages all processes of the run. So the rest of the launcher need not know on which host a process
+/// runs.
 class RemoteHosts {
  public:
   /// Callbacks for events that concern the run as a whole.

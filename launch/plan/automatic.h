@@ -17,10 +17,11 @@ namespace trainyard::launch {
 /// The maximum number of ranks of a run. It prevents a mistyped number from producing a huge plan.
 inline constexpr std::uint32_t kMostRanks = 4096;
 
-/// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
-/// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
-/// that this process may use counts as a device. The values "auto" and -1 are replaced in `file` with the number.
-/// Throws for any other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
+/// Returns the number of ranks that `devices` in `[topology]` requests for each host; 1 if the file does not give
+/// `devices`. A count or a list gives the number directly; "auto" means one rank, and -1 means a rank on every device
+/// of the accelerator. For the accelerator `cpu`, every core that this process may use counts as a device. "auto" and
+/// -1 are replaced in `file` with the number. Throws for any other value, and for more than kMostRanks ranks.
+/// check_strategy_rules() checks later whether the strategy supports the number of ranks of the run.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Replaces values in the parameters of a draft (a component while it is being planned) that leave a decision open:
@@ -37,8 +38,8 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If the file gives none, returns kComposed if the strategy needs
-/// all ranks in one process or if the file places some components in a table, and otherwise kRanks. In a run with
-/// several ranks, such a decision is added to `choices`.
+/// all ranks in one process or if the file places some components in a table, and otherwise kRanks. If the run has
+/// several ranks, such a decision is added to `choices`. `ranks` is their number.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);
 

@@ -21,7 +21,7 @@ struct Draft {
   Given given;                 ///< The parameters that the file gives to the component, with their positions.
   std::uint32_t host = 0;      ///< The number of the host on which the component runs.
   std::uint32_t hosts = 1;     ///< The number of hosts of the run.
-  std::uint32_t launches = 1;  ///< The number of hosts of the run that are on the same machine; see RunHosts.
+  std::uint32_t launches = 1;  ///< The number of hosts of the run on each machine; see RunHosts.
   ComponentPlan plan;
 };
 

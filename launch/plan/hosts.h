@@ -26,13 +26,13 @@ struct RunHosts {
   std::uint32_t count = 1;
   std::vector<std::string> names;  ///< The names of the hosts, by the number of the host; empty if they are not known.
   std::vector<std::uint32_t> ranks;  ///< The number of ranks of each host, by the number of the host.
-  std::uint32_t launches = 1;        ///< The number of consecutive hosts of the run that are on the same machine.
+  std::uint32_t launches = 1;        ///< The number of hosts of the run on each machine; see AllottedHosts::launches.
 };
 
 /// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
 /// position in the file, if the number is not allowed or differs from what the engine has allotted. If the engine
-/// starts several launches on each machine, each launch counts as a host of the run, but `topology.nodes` counts
-/// machines.
+/// starts several launches on each machine, each launch counts as a host of the run. `topology.nodes`, however, counts
+/// machines, so it is multiplied by the number of launches on each machine.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
 
 /// Returns the names of the hosts of the run; empty if the engine does not provide names. If there are several launches

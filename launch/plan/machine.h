@@ -5,7 +5,7 @@
 
 namespace trainyard::launch {
 
-/// The facts about a machine on which the planner's checks depend.
+/// What the planner's checks need to know about a machine.
 struct Machine {
   /// The memory that a run can use: the machine's memory, or the limit of this process's control group if that is
   /// lower; 0 if it is unknown.

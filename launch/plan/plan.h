@@ -44,7 +44,7 @@ struct Choice {
   bool changes_results = false;  ///< True if the losses depend on it. A launch then tells the user.
 };
 
-/// What is copied between host memory and the memory of the device in which a rank trains.
+/// What is copied between host memory and the memory of the device on which a rank trains.
 struct MemoryFlow {
   std::uint32_t rank = 0;
   std::string accelerator;  ///< The name of the accelerator, which is also the name of its memory.
@@ -112,10 +112,10 @@ struct Plan {
   std::vector<std::string> host_names;           ///< The names of the hosts, by number; empty if they are not known.
   std::string key_file;  ///< The file with the key of the hosts; empty if the launch file names none.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
-  PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
-  std::vector<Choice> choices;        ///< What the planner decided.
+  PluginSpec environment;       ///< The environment that the launch file names; no plugin if it is to be detected.
+  std::vector<Choice> choices;  ///< What the planner decided.
   std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
-  std::vector<MemoryFlow> memory;  ///< One element for each rank that trains in the memory of a device, sorted by rank.
+  std::vector<MemoryFlow> memory;     ///< One element for each rank whose device has its own memory, sorted by rank.
 
   /// The processes with components, in the order of their ProcessPlan index, followed by the external programs.
   std::vector<PlannedProcess> processes;

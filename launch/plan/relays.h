@@ -15,8 +15,7 @@ namespace trainyard::launch {
 void add_relay(LaunchFile& file, Catalogue& catalogue);
 
 /// Removes the relays of ranks that are on the same host as every component that can use relays, and updates the
-/// indices of the drafts (the components while they are being planned). Call this function when the hosts of all
-/// components are known.
+/// indices of the drafts (the components while they are being planned). Call this function after assign_hosts().
 void remove_idle_relays(std::vector<Draft>& drafts);
 
 }  // namespace trainyard::launch

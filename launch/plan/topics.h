@@ -30,10 +30,10 @@ bool is_topic(const std::string& topic);
 /// The outputs that send on each topic, by the name of the topic.
 using Senders = std::map<std::string, std::vector<PortRef>>;
 
-/// Sets the topic of every port. The topic is the one to which the launch file remaps the port, or else the default
-/// from the plugin's declaration. The names of the rank and of the namespace are put in front, unless the topic starts
-/// with '/'. Throws, with the position in the file, for ports that the file names but that do not exist, and for
-/// invalid topics.
+/// Sets the topic of every port (input or output). The topic is the one to which the launch file remaps the port, or
+/// else the default from the plugin's declaration. The names of the rank and of the namespace are put in front, unless
+/// the topic starts with '/'. Throws, with the position in the file, for ports that the file names but that do not
+/// exist, and for invalid topics.
 void name_topics(std::vector<Draft>& drafts);
 
 /// Returns all outputs by their topics. Throws kTypeMismatch if outputs of different types have the same topic.

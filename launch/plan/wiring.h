@@ -8,9 +8,9 @@
 
 namespace trainyard::launch {
 
-/// Returns an edge (a connection) from every output to every input that receives its topic, except between ports of the
-/// same component. Also left out are edges over which an input that serves every rank would get the arena (the memory
-/// with the parameters and gradients) of a rank on another host. The ids of the edges increase in the order of the
+/// Returns an edge (a connection) from every output to every input that receives its topic, except within one
+/// component. Also left out are edges over which an input that serves every rank would get the arena (the memory with
+/// the parameters and gradients) of a rank on another host. The ids of the edges increase in the order of the
 /// receivers. place() and name_topics() must already have been called.
 ///
 /// Throws, with the position in the file, for a required input without a sender (the error suggests similar topics),

@@ -13,13 +13,13 @@ namespace trainyard::launch {
 struct Announcement {
   std::string topic;
   std::string schema;     ///< The canonical schema text of the message type.
-  std::string endpoint;   ///< The ipc address at which others subscribe.
-  std::string publisher;  ///< A name for users, such as "topic pub 12345".
+  std::string endpoint;   ///< The ipc address to which subscribers connect.
+  std::string publisher;  ///< The visitor's name, as shown to users, such as "topic pub 12345".
   bool latched = false;   ///< True if a late subscriber receives the last message.
 };
 
-/// The topics that visitors (programs outside of the plan) publish. The registry (the socket at which the launcher
-/// answers questions) only tells other programs where they are published; the messages never pass through the launcher.
+/// The topics that visitors (programs outside of the plan) publish. The launcher lists them in its registry (the socket
+/// at which it answers questions), so that other programs can find them. The messages never pass through the launcher.
 ///
 /// An announcement is valid for kLease and must be renewed in time, so the topics of a killed visitor disappear soon.
 /// Functions that depend on the current time receive it as the argument `now`.

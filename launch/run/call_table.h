@@ -24,9 +24,9 @@ class CallTable {
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  /// Records a call to `process` and returns a new id for it. When the call ends, at the latest after the time
-  /// `deadline`, `answer` receives the result or, with `ok` false, an error. `what` names the call in errors, such as
-  /// "'param.set' of component 'optimizer'".
+  /// Records a call to `process` and returns a new id, with which the caller of this function must send the call. When
+  /// the call ends, at the latest after the time `deadline`, `answer` receives the result or, with `ok` false, an
+  /// error. `what` names the call in errors, such as "'param.set' of component 'optimizer'".
   std::uint64_t open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                      Answer answer);
 

@@ -33,7 +33,8 @@ class ChildProcess {
   /// count the references that the process holds.
   std::uint32_t index() const { return index_; }
 
-  /// Returns true if the process hosts components or is a member, and false if it is an external program.
+  /// Returns true if the process runs components, whether from plugins or as a program in another language. Returns
+  /// false if it is an external program, which runs none.
   bool has_components() const { return planned_.has_components(); }
   /// Declares that the process runs on another host. Must be called before the process is started. `remote` must
   /// outlive this object.
@@ -54,7 +55,7 @@ class ChildProcess {
   void start_remotely();
   /// Returns the pid that the process had until it was last reaped; 0 if it is not known.
   pid_t last_pid() const { return last_pid_; }
-  /// Records the pid of a process of another host.
+  /// Records the pid of a process of another host, which the agent has reported after start_remotely().
   void started_remotely(pid_t pid) { pid_ = pid; }
   /// Adds a line that a process of another host has printed, as if the line had come through a pipe.
   void add_line(std::string_view line, bool from_stderr) { output_.add(line, from_stderr); }
@@ -73,15 +74,16 @@ class ChildProcess {
   /// Returns the signal that has stopped the process, or an empty optional if the process is not stopped.
   const std::optional<int>& stopped_by() const { return stopped_by_; }
 
-  /// Returns true if the respawn policy allows another restart, which is then counted. `failed` is true if the process
-  /// ended with a failure.
+  /// Returns true if the respawn policy allows another restart. The restart is counted immediately, even if it later
+  /// fails. `failed` is true if the process ended with a failure.
   bool may_restart(bool failed);
-  /// Returns how many restarts may_restart() has counted since the run began.
+  /// Returns how many restarts may_restart() has allowed since the run began, including those before the policy's
+  /// window.
   std::size_t restarts() const { return all_restarts_; }
 
-  /// Ends the process: sends SIGINT immediately, SIGTERM after the delay `rung`, and SIGKILL after another `rung`. The
-  /// signals are sent to the whole process group, because the program may be a shell script. Does nothing if the
-  /// process is not running or is already being ended.
+  /// Ends the process: sends SIGINT immediately, SIGTERM after the delay `rung`, and SIGKILL after the same delay
+  /// again. The signals are sent to the whole process group, because the program may be a shell script. Does nothing if
+  /// the process is not running or is already being ended.
   void end(std::chrono::milliseconds rung);
 
   /// Returns true if end() was called after the process was started.

@@ -20,22 +20,22 @@ namespace trainyard::launch {
 class ControlChannel {
  public:
   /// Binds the address `endpoint`. Only processes that have the keys of the run can connect, unless `keys` is empty. If
-  /// a message cannot be decoded or has an unknown type, `on_broken` is called with the process that sent it and a
-  /// description of the message (`what`).
+  /// a message cannot be decoded, or if no handler is set for its type (on()), `on_broken` is called with the process
+  /// that sent it and a description of the message (`what`).
   ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& keys,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// Returns the address that processes get as their argument --control.
+  /// Returns the address that the processes of this host get as their argument --control.
   const std::string& endpoint() const { return endpoint_; }
 
   /// Binds a further address, for processes of other hosts that have `keys`. Returns the address to connect to. Throws
   /// kIo if the address cannot be bound.
   std::string listen_at(const std::string& endpoint, const core::RunKeys& keys) { return socket_.bind(endpoint, keys); }
 
-  /// Sets the handler that is called with every message of type T. Each type has one handler.
+  /// Sets the handler that is called with every message of type T. It replaces an earlier handler for this type.
   template <Message T>
   void on(std::function<void(const std::string& process, const T& message)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const std::string& process, const std::string& body) {
@@ -45,11 +45,12 @@ class ControlChannel {
     };
   }
 
-  /// Sets a callback that is called before the handler of every message. Any message shows that the process that sent
-  /// it is alive.
+  /// Sets a callback that is called for every message of a known type, before the handler of this type. Even a message
+  /// that cannot be decoded shows that the process that sent it is alive.
   void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
 
-  /// Sends a message to a process. Returns false if the process is not connected.
+  /// Sends a message to a process. Returns false if the process is not connected, or if it has too many unread
+  /// messages.
   template <Message T>
   bool send(const std::string& process, const T& message) {
     std::string body;

@@ -15,11 +15,11 @@
 
 namespace trainyard::launch {
 
-/// The settings that all processes of a run share.
+/// The settings with which a crew starts the processes of a run.
 struct CrewOptions {
   std::string process_program;   ///< The path of `trainyard-process`, or of a substitute in tests.
   std::string control_endpoint;  ///< The address of the launcher's ControlChannel.
-  std::string run;               ///< The name of the run.
+  std::string run;               ///< The full name of the run, such as "mnist-9ix".
   std::string run_directory;
   std::string keys;  ///< The keys of the run as text, which only processes with components receive.
   bool flush_denormals = true;
@@ -35,6 +35,7 @@ struct CrewOptions {
 
 /// Returns the settings with which a process is started: the environment that docs/command_line.md promises to every
 /// process, and, if it has components, the arguments and the encryption keys that every process with components needs.
+/// CrewOptions::wrapper is not included; the class Crew adds it.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The class Supervisor
@@ -59,7 +60,8 @@ class Crew {
   /// Returns the process with this name, or null if there is none.
   ChildProcess* find(const std::string& name) const;
 
-  /// Starts the process. Throws if the program cannot be started.
+  /// Starts the process, or asks the agent of its host to start it. Throws kNotFound or kIo if a program cannot be
+  /// started on this host. A failure on another host is reported later, like the end of the process (Reports::ended).
   void start(ChildProcess& child);
 
   /// Starts the process again after the delay in its respawn policy. Calls `failed` with the reason if the program

@@ -24,18 +24,18 @@ struct Engine {
   std::vector<std::string> removed;  ///< The environment variables that the processes of the run must not inherit.
 };
 
-/// Determines which engine has started this launcher. `named` is the environment that the launch file names; if it has
-/// no plugin, the environment is detected. Loads the plugins of all environments into this process. Throws what
-/// environments::allocation_of() throws.
+/// Determines which engine has started this launcher. `named` is the environment that the launch file names; if
+/// `named.plugin` is empty, the environment is detected. Loads the plugins of all environments into this process.
+/// Throws what environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
 /// Returns the number of this launch among all launches of the run, counted from 0. If the engine has started several
 /// launches on each host, each of them counts as a host of the run, so this number can differ from Allocation::host.
 std::uint32_t number_of_launch(const Engine& engine);
 
-/// Returns a sentence for the user about an engine that has started several launches on each host; empty if it has
-/// started one. The sentence helps if the variables of the engine were inherited by mistake: this launch then waits for
-/// other launches that do not exist.
+/// If the engine has started several launches on each host, returns a sentence that tells the user so; otherwise
+/// returns an empty string. The sentence helps if the variables of the engine were inherited by mistake: this launch
+/// then waits for other launches that do not exist.
 std::string describe_launches(const Engine& engine);
 
 /// Removes the variables in Engine::removed from this process's own environment, so that the processes that it starts

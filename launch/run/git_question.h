@@ -19,7 +19,7 @@ class GitQuestion {
  public:
   using Answer = std::function<void(archive::GitState state)>;
 
-  /// Starts git in `folder`. `answer` is called from the loop when git has answered, at most once.
+  /// Starts git in `folder`. `answer` is called at most once, from the loop, when git has answered.
   GitQuestion(PollLoop& loop, const std::string& folder, std::chrono::milliseconds deadline, Answer answer);
   /// Ends git if it is still running.
   ~GitQuestion();

@@ -25,7 +25,7 @@ class GuardLink {
   void will_make(const std::string& directory) const;
 
   /// Tells the guard which lock file to remove if the launcher is killed. The guard does not remove the file if another
-  /// run holds the lock.
+  /// run holds the lock, so this function can be called before the file is locked.
   void will_lock(const std::string& file) const;
 
   /// Tells the guard how long the launcher may be stopped by a signal before the guard ends the run; 0 means no limit.

@@ -16,8 +16,9 @@ class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Calls `say` with a sentence for the user about each process that has sent nothing for the time `silence`. The
-  /// check is repeated ten times within that time, so a report is delayed by at most a tenth of `silence`.
+  /// Calls `say` with a sentence for the user about each process that has sent nothing for the time `silence`, and
+  /// again when such a process sends its next message. The check is repeated after every tenth of `silence`, so a
+  /// report is delayed by at most this much.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;

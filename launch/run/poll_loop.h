@@ -37,9 +37,9 @@ class PollLoop {
   /// Removes a watch or a timer. Does nothing if the id is unknown.
   void cancel(Id id);
 
-  /// Runs until quit() is called. Returns immediately if quit() was called before.
+  /// Runs until quit() is called. Returns immediately if quit() has been called since the last run.
   void run();
-  /// Makes run() return when the callbacks that are due have been called.
+  /// Makes run() return as soon as the callbacks that are already due have been called.
   void quit() { quit_ = true; }
 
   /// Waits for the next event, for at most `longest`, and calls the callbacks of all watches and timers that are due.

@@ -13,12 +13,13 @@
 namespace trainyard::launch {
 
 /// Detects when the run makes no progress. After half of the plan's progress_timeout without progress, it tells the
-/// user which process or component the run waits for; after the whole time (the deadline), it calls a callback. If a
-/// signal has stopped a process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be
-/// working.
+/// user which process or component the run waits for; after the whole timeout (the deadline), it calls a callback.
+/// While a signal has stopped one of the processes, the timeout is at most LaunchOptions::stopped, because that process
+/// cannot be working. If progress_timeout is 0, there is no deadline. If the run has no edges, there is a deadline only
+/// while a process is stopped.
 ///
 /// A run makes progress when an edge (a connection between components) carries a message, or when one of its processes
-/// on this host reads or writes a large amount of data on a disk, for example to save a large checkpoint. If the run
+/// on this host reads or writes a large amount of data on a disk, for example to save a large checkpoint. If the plan
 /// has edges with the policy `block`, no other edges count, because a component that publishes at regular intervals on
 /// another edge would hide that all other components wait. The time does not count while a debugger is attached to a
 /// process of the run, while the whole run is suspended, or while it is paused (RunContext::pauses).

@@ -15,7 +15,8 @@ namespace trainyard::launch {
 /// Returns a description of the run: its names, its launch file, its state, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run, const RunOutcome& outcome);
 
-/// Returns every topic with its type, schema, publishers and their addresses, and the components that receive it.
+/// Returns every topic of the run with its type, schema, publishers and their addresses, and the components that
+/// receive it. Topics that visitors publish are not included.
 nlohmann::json describe_topics(const RunContext& run);
 
 /// Returns every component and every external program, with its state and ports.

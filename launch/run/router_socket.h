@@ -30,8 +30,8 @@ class RouterSocket {
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
                Exposure exposure = Exposure::kInternal);
 
-  /// Binds a further address, with `keys` as in the constructor. Returns the address to connect to. Throws kIo with the
-  /// address and the reason.
+  /// Binds a further address, which is not public, with the same `keys` as in the constructor. Returns the address to
+  /// connect to. Throws kIo with the address and the reason.
   std::string bind(const std::string& endpoint, const core::RunKeys& keys);
 
   /// Sends a message. Returns false if the peer is not connected, or if it has too many unread messages.
@@ -40,8 +40,8 @@ class RouterSocket {
   /// Returns the next message, or an empty optional if none has arrived.
   std::optional<Frames> receive();
 
-  /// Returns the number of connections that were refused because the other side had no admitted key or used another
-  /// protocol.
+  /// Returns the number of connections that have been refused so far, because the other side had no admitted key or
+  /// used another protocol; 0 if the address is not public.
   std::uint64_t refusals();
 
   /// Returns the ZeroMQ socket, for PollLoop::watch_socket().

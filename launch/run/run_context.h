@@ -36,7 +36,7 @@ struct LaunchOptions {
   std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
   std::map<std::string, core::PluginInfo> plugins;  ///< The declarations of the components' plugins, by name.
   archive::Versions versions;                       ///< What this installation consists of, for the run's record.
-  std::chrono::milliseconds rung{2'000};            ///< The time from SIGINT to SIGTERM, and from there to SIGKILL.
+  std::chrono::milliseconds rung{2'000};            ///< The time from SIGINT to SIGTERM, and from SIGTERM to SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
   /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty if no process is
   /// wrapped.
@@ -46,18 +46,19 @@ struct LaunchOptions {
   /// but also to every process of the run. The processes are started so that they ignore these signals (external
   /// programs do not ignore SIGTERM), because only the launcher decides when they end.
   std::vector<int> engine_signals;
-  /// Signals that arrive within this time count as one request to stop.
+  /// Signals that arrive within this time after the first one count as a single request to stop.
   std::chrono::milliseconds same_request{250};
   /// How long the run may wait for a process that a signal has stopped.
   std::chrono::milliseconds stopped{60'000};
-  HostDoor* hosts = nullptr;  ///< The other hosts of the run, which have joined; null if there are none.
+  HostDoor* hosts = nullptr;  ///< The connections to the other hosts, which have all joined; null if there are none.
 };
 
 /// The state of a run that the parts of the launcher share. They all run on one thread. The order of the members
 /// matters, because later members use earlier ones, and because the sockets must be closed before the directory that
 /// contains them is removed.
 struct RunContext {
-  /// Tells `guard` about the run directory and the lock file before making them.
+  /// Makes the run directory and the lock file, after telling `guard` about them, and binds the control channel. Starts
+  /// no process. `plan`, `options` and `guard` must outlive this object.
   RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::Reports reports);
 
   const Plan& plan;
@@ -102,7 +103,8 @@ struct RunContext {
   void ask(std::uint32_t component, State state);
 
   /// Calls a method of a component, or of the process itself if `component` is empty. `body` contains the arguments as
-  /// JSON. `answer` receives the answer, or an error if there is none by the deadline.
+  /// JSON. `answer` receives the answer, or an error if the process ends or does not answer by the deadline. If the
+  /// process is not connected, `answer` is called before this function returns.
   void call(const std::string& process, const std::string& component, const std::string& method,
             const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
 };

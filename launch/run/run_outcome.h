@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// The exit codes of a run. A run that has failed returns kFailed even if it was also interrupted. The command
-/// `trainyard` has further codes for errors that occur before a run begins (tools/trainyard/exit_codes.h).
+/// The exit codes of a run. If a run has both failed and been interrupted, its code is kFailed. The command `trainyard`
+/// has further codes for errors that occur before a run begins (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;
@@ -32,7 +32,8 @@ class RunOutcome {
   void interrupt(const std::string& why) {
     if (!interrupted_) interrupted_ = why;
   }
-  /// Records that the user has interrupted the run again, and that all processes are therefore ended immediately.
+  /// Records that all processes are ended immediately, because the user has interrupted the run again, or while it was
+  /// ending after a failure. interrupt() must be called, too.
   void force() { forced_ = true; }
 
   bool failed() const { return failure_.has_value(); }

@@ -14,7 +14,7 @@ enum class RunPhase {
   kDeactivating,  ///< The components become inactive.
   kFinalizing,    ///< The components become finalized.
   kEnding,        ///< The processes end.
-  kForced,        ///< The user has interrupted the run again, and all processes are ended by signals.
+  kForced,        ///< The user wants the run to end immediately, and all processes are ended by signals.
 };
 
 /// Returns the phase as a word: "starting", "connecting", ...

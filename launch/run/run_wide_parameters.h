@@ -19,14 +19,15 @@ namespace trainyard::launch {
 ///     pause the run -> param.set on every rank -> go on, with a record of the change
 ///
 /// The component that has the services "pause" and "go_on" pauses the run. If there is no such component, the parameter
-/// is changed without a pause. Changes are made one after another.
+/// is changed without a pause, so ranks may use the new value from different steps on. Changes are made one after
+/// another.
 class RunWideParameters {
  public:
   explicit RunWideParameters(RunContext& run) : run_(run) {}
 
   /// Returns the components that `target` names. If `target` is the name of a component that exists for each rank,
-  /// without its rank, these are the components of all ranks; otherwise it is one component. The result is empty for an
-  /// unknown name.
+  /// without its rank, the result contains the components of all ranks; for any other name of a component, only this
+  /// component. The result is empty for an unknown name.
   std::vector<const ComponentPlan*> named(const std::string& target) const;
 
   /// Returns true if the component exists for each rank.

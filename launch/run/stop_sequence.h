@@ -35,20 +35,19 @@ class StopSequence {
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// Asks the components to stop the run, because the user has requested it. If the run then makes no progress for the
-  /// plan's stop_timeout, it is ended by finish().
+  /// Asks the components to stop the run, because the user has requested it. If no component can be asked, or if the
+  /// run then makes no progress for the plan's stop_timeout, the run is ended by finish().
   void interrupt();
   /// Asks the components to stop a run that has failed, so that they can still save their state. If the run then makes
   /// no progress for a few seconds, it is ended by abort(). Returns false if the run is not in the phase kRunning, or
-  /// if no component can be asked.
+  /// if no component can be asked; the caller must then call abort().
   bool rescue();
-  /// Ends the run normally. This is called when a component has reported that the run is finished, or if no component
-  /// can be asked to stop.
+  /// Ends the run normally, for example after a component has reported that the run is finished.
   void finish();
   /// Ends the run quickly after a failure. Components can still save data.
   void abort();
-  /// Ends all processes by signals: SIGINT, then SIGTERM, then SIGKILL. This is called when the user has interrupted
-  /// the run again. A second call sends SIGKILL immediately.
+  /// Ends all processes by signals: SIGINT, then SIGTERM, then SIGKILL. This is called when the user interrupts the run
+  /// again, or interrupts it while it is ending after a failure. A second call sends SIGKILL immediately.
   void force();
 
   /// Must be called after every change of the components' states.

@@ -24,7 +24,8 @@ namespace trainyard::launch {
 /// It reacts to these events:
 ///
 ///     on a signal           the first signal asks components to stop; the second ends all processes, unless it is
-///                           SIGHUP, SIGUSR1 or SIGUSR2, or arrives together with the first
+///                           SIGHUP, SIGUSR1 or SIGUSR2, or arrives together with the first. While the run ends
+///                           after a failure, the first signal already counts as the second
 ///     on RunFinished        (a component's message) ends the run normally; only the first RunFinished counts
 ///     on an error           reports it, and the last lines of its process; lets components save, then ends the run
 ///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails

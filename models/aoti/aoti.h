@@ -45,7 +45,8 @@ class Aoti final : public Model {
   explicit Aoti(ModelContext& context);
   ~Aoti() override;
 
-  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll, otherwise no kind.
+  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll. For the other losses, returns no kind, so
+  /// a dataset with any kind of target is accepted.
   ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }

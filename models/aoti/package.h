@@ -25,27 +25,30 @@ struct StateTensor {
   bool trained = false;
 };
 
-/// A loaded AOTInductor package: its code, and the tensors that its code reads, which are called its constants. Their
-/// values can be replaced.
+/// A loaded AOTInductor package: its code, and its constants, which are the tensors that the code reads. use() replaces
+/// constants with other tensors.
 class Package {
  public:
-  /// Loads the package, which runs its code. Throws kNotFound if there is no such file, kCorrupt if it is not a package
-  /// that this LibTorch can load, and kUnsupported if it was compiled for a device that this LibTorch lacks. The error
-  /// begins with `where`.
+  /// Loads the package. This runs code from the file. Throws kNotFound if there is no such file, kCorrupt if it is not
+  /// a package that this LibTorch can load, and kUnsupported if it was compiled for a device that this LibTorch lacks.
+  /// The error begins with `where`.
   Package(const std::string& path, const std::string& where);
   ~Package();
 
-  /// Returns copies of the constants in host memory, by the names of the constants in the module. A tensor with several
-  /// names in the module is listed under the first name that state() gives for it.
+  /// Copies the constants to host memory, and returns the copies by their names in the module. A tensor that has
+  /// several names there is listed under the first of them if state() describes the tensors, otherwise under the name
+  /// that the compiler has kept.
   std::map<std::string, at::Tensor> constants() const;
-  /// Returns the description of the module's tensors, if the package has one.
+  /// Returns the descriptions of the module's tensors from the entry "state" of the metadata, if the package has this
+  /// entry.
   const std::optional<std::vector<StateTensor>>& state() const { return state_; }
 
-  /// Lets the code read `tensors` in place of the constants of the same names. They are not copied, so a value that
-  /// changes later has an effect the next time run() is called. There is one exception: a package that was compiled
-  /// with `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first run()
-  /// after use() was given tensors in different memory. The call is cheap if the memory of all tensors is the same as
-  /// in the previous call. Throws kUnsupported or kTypeMismatch if the code cannot read a tensor.
+  /// Lets the code read `tensors` in place of the constants of the same names; see constants(). Tensors with other
+  /// names are ignored. The tensors are not copied, so a value that changes later has an effect the next time run() is
+  /// called. There is one exception: a package that was compiled with `use_runtime_constant_folding` computes some of
+  /// its values from these tensors only once, in the first run() after use() was given tensors in different memory. The
+  /// call is cheap if the memory of all tensors is the same as in the previous call. Throws kUnsupported or
+  /// kTypeMismatch if the code cannot read a tensor.
   void use(const std::vector<NamedTensor>& tensors);
 
   /// Computes the output for `input`. Throws kShapeMismatch if the code was compiled for another shape or type, and

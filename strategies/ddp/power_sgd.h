@@ -24,9 +24,9 @@ namespace trainyard::ddp {
 /// scale again. So the error can be used in later steps, whose loss scale may be different. If loss scales are powers
 /// of two, as they are by default, this causes no rounding.
 ///
-/// Gradients that would not shrink to half their size, such as those of biases, are sent uncompressed, together with
-/// the matrices P. All ranks compute the same P and Q, with equal bits if their processors are of the same kind. The
-/// error takes as much memory on each rank as the gradients.
+/// If P and Q together would be larger than half of M, as for biases, the gradient is sent uncompressed, in the same
+/// operation as the matrices P. All ranks compute the same P and Q, bit for bit if their processors are of the same
+/// kind. The error takes as much memory on each rank as the gradients.
 ///
 /// Source: Vogels et al., "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization" (2019).
 class PowerSgd final : public Compression {

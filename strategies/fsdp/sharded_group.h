@@ -14,7 +14,9 @@
 namespace trainyard::fsdp {
 
 /// A group of parameters of which every rank keeps a part. gather() collects the parts of all ranks in memory that the
-/// caller provides, and reduce() averages the gradients over the ranks so that every rank gets its part.
+/// caller provides, and reduce() averages the gradients over the ranks so that every rank gets its part. Only one of
+/// these two operations can be in progress at a time: wait() must be called before reduce(), and add_reduced() before
+/// gather().
 class ShardedGroup {
  public:
   /// `parts` contains the bounds, in bytes, that divide the block of all parameters among the ranks (see

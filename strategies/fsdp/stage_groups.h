@@ -24,15 +24,16 @@ class StageGroups {
   StageGroups(const std::vector<Stage>& stages, const std::vector<NamedTensor>& parameters, const Arena& arena,
               World& world, StepTrace* trace, bool prefetch);
 
-  /// Gathers `stage` and waits until it can be used. `next` is the stage that will be used after it, or kNone; with
-  /// `prefetch`, the function also starts to gather `next`.
+  /// Gathers `stage` and waits until it can be used. All other stages must have been released. `next` is the stage that
+  /// will be used after it, or kNone; with `prefetch`, the function also starts to gather `next`.
   void use(std::size_t stage, std::size_t next);
   void release(std::size_t stage) { groups_[stage].release(); }
   /// Gathers the shared parameters and waits until they can be used.
   void use_shared();
   void release_shared() { shared().release(); }
 
-  /// Makes autograd collect the gradients of a stage until reduce() is called.
+  /// Makes autograd collect the gradients of a stage until reduce() is called. First finishes the reduction in
+  /// progress, which uses the same memory.
   void collect_gradients(std::size_t stage);
   /// Makes autograd collect the gradients of the shared parameters until reduce_shared() is called.
   void collect_shared_gradients() { shared().collect_gradients(shared_gradient_place_); }

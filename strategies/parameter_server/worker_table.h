@@ -72,8 +72,8 @@ class WorkerTable {
   /// Waits until all workers have called this function.
   void meet();
 
-  /// Sets this worker's clock to the highest clock of all workers. All workers call this function between two meetings,
-  /// so that no worker ends a step in the meantime.
+  /// Sets this worker's clock to the highest clock of all workers. All workers must call this function between the same
+  /// two meetings, so that no worker ends a step in the meantime.
   void level();
 
   /// Returns the workers that currently wait for others.

@@ -30,7 +30,8 @@ class StageLink {
   /// shape has been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
   void send(const at::Tensor& values, const Key& key);
 
-  /// Starts to receive the tensor that the next receive() will return. If `key` is new, waits for the shape.
+  /// Starts to receive the tensor that the next receive() will return, unless this has already been started. If `key`
+  /// is new, waits for the shape.
   void expect(const Key& key);
   /// Waits for the next tensor and returns it. expect() need not have been called.
   at::Tensor receive(const Key& key);

@@ -46,9 +46,10 @@ std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const 
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
 /// Returns x W^T + bias, like at::linear: rows of I numbers become rows of O numbers. `bias_O` may be an undefined
-/// tensor. If it is undefined, `weight_OI.grad()` is defined and no hook is registered for the weights, the backward
-/// pass adds the gradient of the weights directly to `weight_OI.grad()`, which saves passes over memory. Functions that
-/// are called when the gradient of the weights is complete (`add_post_hook` of their accumulator) are called as usual.
+/// tensor. The backward pass adds the gradient of the weights directly to `weight_OI.grad()`, which saves passes over
+/// memory, if there is no bias, if `weight_OI.grad()` is already defined, and if no hook is registered for the weights.
+/// Functions that are called when the gradient of the weights is complete (`add_post_hook` of their accumulator) are
+/// called as usual.
 at::Tensor linear(const at::Tensor& x_NI, const at::Tensor& weight_OI, const at::Tensor& bias_O = {});
 
 /// Returns, for every token of `index_BT`, the sum of its row in `tokens_VD` and the row of its position, 0 to T - 1,

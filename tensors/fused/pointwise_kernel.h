@@ -31,7 +31,7 @@ void gelu_backward(std::int64_t count, const BFloat16* derivative, const BFloat1
 /// Adds the bfloat16 `numbers` to the floats in `sums`. `count` must be a multiple of 16.
 void add_widened(std::int64_t count, const BFloat16* numbers, float* sums);
 
-/// The arguments of norm_forward, which computes for each row of `width` numbers sum = x + added and y = (sum - mean) /
+/// The arguments of norm_forward. For each row of `width` numbers, it computes sum = x + added and y = (sum - mean) /
 /// deviation * gain + bias, where deviation = sqrt(variance + epsilon). If `added` is null, the sum is x and is not
 /// written to `sum`. `bias` may be null. `statistics` receives two numbers for every row: the mean and 1 / deviation.
 ///

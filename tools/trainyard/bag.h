@@ -38,7 +38,8 @@ struct BagArguments {
 int bag_record(const BagArguments& arguments);
 /// Shows a summary of what a recording contains.
 int bag_info(const BagArguments& arguments);
-/// Reads every byte of a recording, and compares the checksums and the index with the content.
+/// Reads every byte of a recording, and compares the checksums and the index with the content. Returns kExitFailed if
+/// anything is damaged.
 int bag_verify(const BagArguments& arguments);
 /// Copies everything that is undamaged in a recording to a new file.
 int bag_repair(const BagArguments& arguments);

@@ -18,9 +18,9 @@ namespace trainyard::tools {
 ///
 /// The constructor checks everything: the syntax, whether messages of the schema have the fields, and the types.
 /// Evaluating a condition therefore cannot fail. All 64-bit integers are represented exactly. A comparison is false if
-/// the message does not have one of the values, for example because a list is too short (FieldPath::value_in).
+/// the message lacks one of the values to be compared, for example because a list is too short (FieldPath::value_in).
 ///
-/// The text may come from an untrusted source, so it may have at most 1000 characters and 32 levels of nesting.
+/// The text may come from an untrusted source, so it is limited to 1000 characters and 32 levels of nesting.
 class Expression {
  public:
   /// Throws kInvalidArgument, with the position of the mistake, if the text is not a valid condition for messages of

@@ -19,7 +19,7 @@ enum class TokenKind {
   kEnd,
 };
 
-/// A token of an expression, and the position at which it begins.
+/// A token of an expression, and the position at which it begins, counted from 0.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string text;
@@ -30,7 +30,8 @@ struct Token {
 /// character that is not allowed in expressions, and for a text without a closing quotation mark.
 std::vector<Token> tokens_of(std::string_view expression);
 
-/// Returns an error whose text consists of the position and `what`, such as "--where, character 8: ...".
+/// Returns an error whose text consists of the position, which the text counts from 1, and `what`, such as "--where,
+/// character 8: ...".
 Error expression_error(std::size_t position, const std::string& what);
 
 }  // namespace trainyard::tools

@@ -24,8 +24,8 @@ struct GraphEdge {
   std::string policy;
 };
 
-/// The components of a run and the topics on which they send messages to each other. Topics without receiving
-/// components are left out.
+/// The components and external programs of a run, and the topics on which the components send messages to each other.
+/// Topics without receiving components are left out.
 struct Graph {
   std::string title;
   std::vector<GraphNode> nodes;

@@ -17,7 +17,8 @@ class PlotSource {
   /// accepts. Throws kNotFound if there is neither.
   PlotSource(const std::string& word, const std::string& folder);
 
-  /// Reads what was written since the last call. Returns true if anything has changed.
+  /// Reads what was written since the last call. The first call reads everything that exists; before it, there are no
+  /// metrics. Returns true if anything has changed.
   bool update() { return reader_->update(); }
 
   /// Returns true if the run is still running. Returns false for a file that does not belong to a run.
@@ -29,8 +30,8 @@ class PlotSource {
   /// "loss", which selects the metric in every stage. The result is empty if there is no such metric.
   std::vector<Curve> curves(const std::string& metric, PlotAxis axis) const;
 
-  /// Returns a sentence about a damaged part of the file that could not be read, or an empty text if everything could
-  /// be read.
+  /// Returns a sentence about a part of the metrics that was not read, because it is damaged or because there are too
+  /// many rows. Returns an empty text if everything was read.
   std::string damage() const;
 
   /// Returns the names of all metrics, such as "validate/loss".

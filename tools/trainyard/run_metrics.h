@@ -21,8 +21,8 @@ struct MetricFigures {
   std::optional<archive::MetricPoint> largest;
 };
 
-/// Reads the metrics that a run has written to its output directory, in the order in which the tables there contain
-/// them. Metrics that only count the progress of the run, such as the epoch and the number of tokens, are left out. If
+/// Reads the metrics that a run has written to its output directory. The result is sorted by stage, with "train" first.
+/// Metrics that only count the progress of the run, such as the epoch and the number of tokens, are left out. If
 /// metrics cannot be read, the function prints a warning to stderr and returns an empty list, so that other runs can
 /// still be shown.
 std::vector<MetricFigures> read_figures(const std::string& output_directory);

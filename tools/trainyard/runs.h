@@ -22,7 +22,7 @@ struct RunsArguments {
   bool as_json = false;
 };
 
-/// `runs list`: prints one line for each run.
+/// `runs list`: prints one line for each run. Like all functions below, this function returns the exit code.
 int list_runs(const RunsArguments& arguments);
 /// `runs show RUN`: prints everything that is known about one run.
 int show_run(const RunsArguments& arguments);

@@ -38,10 +38,10 @@ class SpanRecording {
   visitors::Watch watch_;
 };
 
-/// Returns the last step that may be incomplete because recording had just begun, or 0 if there is none. If the
-/// timeline already contains an earlier recording, `after` is the last step of that recording. The processes do not
-/// begin to record at the same moment, so spans may be missing from every step that began within 0.2 s of the first
-/// step after `after`.
+/// Returns the last step that may be incomplete because recording had just begun, for use as the argument `after` of
+/// timeline::find_steps(). Returns 0 if no step after `after` has ended yet. If the timeline already contains an
+/// earlier recording, `after` is the last step of that recording. The processes do not begin to record at the same
+/// moment, so spans may be missing from any step that began within 0.2 s of the first step after `after`.
 std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after = 0);
 
 /// Prints a message to stderr if spans are missing from the timeline.

@@ -23,8 +23,8 @@ struct SpansChoice {
   /// Declares the argument and the options that both verbs have. The parser writes their values into this object, which
   /// must therefore outlive the parser.
   void add_to(CLI::App& verb);
-  /// Returns the recording that `run` specifies, or an empty optional if `run` is a running launch. Throws what the
-  /// constructor of McapReader throws.
+  /// Returns the recording that `run` specifies, or an empty optional if `run` names a running launch or is empty (the
+  /// newest running launch). Throws what the constructor of McapReader throws.
   std::optional<recordings::McapReader> recording() const;
 };
 

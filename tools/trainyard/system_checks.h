@@ -39,7 +39,8 @@ SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_p
 /// files for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
-/// Judges the total memory of the machine, and how much of it is free for shared blocks.
+/// Judges whether enough memory is free for shared blocks. The arguments are the total and the free memory of the
+/// machine, or of the container if its limit is lower.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
 }  // namespace trainyard::tools

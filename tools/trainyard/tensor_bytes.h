@@ -10,8 +10,8 @@
 namespace trainyard::tools {
 
 /// Returns the total size in bytes of the tensors of a message, computed from their dtypes and shapes. The bytes
-/// themselves need not have been received. Tensors without bytes count as 0, and tensors that refer to the same bytes
-/// count once. Throws kCorrupt if the body does not match the schema.
+/// themselves need not have been received. A tensor that refers to no payload counts as 0, and tensors that refer to
+/// the same bytes count once. Throws kCorrupt if the body does not match the schema.
 std::uint64_t tensor_bytes(const Schema& schema, std::span<const std::byte> body);
 
 }  // namespace trainyard::tools

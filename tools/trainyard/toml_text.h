@@ -7,8 +7,8 @@
 
 namespace trainyard::tools {
 
-/// Converts a JSON value to a TOML value on one line. TOML has no null, so entries of tables whose value is null are
-/// left out. Throws kUnsupported if null occurs elsewhere.
+/// Converts a JSON value to a TOML value on one line. TOML has no null, so table entries with the value null are left
+/// out. Throws kUnsupported if null occurs elsewhere.
 std::string toml_value(const nlohmann::json& value);
 
 /// Returns a name as a TOML key, quoted if necessary.

@@ -21,18 +21,19 @@ struct MessageRecord {
   std::uint64_t tensor_bytes = 0;  ///< The size of the message's tensors, whose bytes were not received.
 };
 
-/// Keeps the newest messages of a topic. Also counts all messages that have arrived or were missed since the beginning.
+/// Keeps the records of the newest messages of a topic. Also counts all messages that have arrived, and all that were
+/// missed.
 class TopicWindow {
  public:
-  /// `capacity` is the maximum number of messages that are kept.
+  /// `capacity` is the maximum number of records that are kept.
   explicit TopicWindow(std::size_t capacity) : capacity_(capacity) {}
 
   void add(const MessageRecord& record);
 
-  /// Returns the messages that are kept, in the order of arrival.
+  /// Returns the records that are kept, in the order in which the messages arrived.
   const std::deque<MessageRecord>& records() const { return records_; }
 
-  /// Returns the number of messages that have arrived.
+  /// Returns the number of all messages that have arrived.
   std::uint64_t messages() const { return messages_; }
 
   /// Returns how many messages did not arrive although they were sent after the first message that arrived from the

@@ -35,7 +35,7 @@ struct Job {
   std::uint32_t cpus = 1;                          ///< The number of processors on each host.
   std::optional<std::uint64_t> memory_mebibytes;   ///< The memory on each host.
   std::optional<std::chrono::seconds> time_limit;  ///< The time limit of each attempt; a restart begins a new attempt.
-  std::chrono::seconds notice{120};  ///< How long before the end of the job the engine tells the run to stop.
+  std::chrono::seconds notice{120};  ///< The engine tells the run to stop this long before it ends the job.
   std::uint32_t restarts = 0;        ///< How many times the engine may restart the job.
   std::string queue;                 ///< The name of a Slurm partition or of a Kueue queue.
   std::string logs;                  ///< The folder for the output of the job.

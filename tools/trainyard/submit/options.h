@@ -48,8 +48,9 @@ struct Options {
   /// returns 0 for mpirun, which cannot restart a job.
   std::uint32_t restarts_or_default() const;
 
-  /// Checks the values and writes them into `job`. Throws kInvalidArgument, with the option, its value and what is
-  /// allowed, if a value is not valid. Throws the errors of launch::read_host_key() if the key file cannot be used.
+  /// Checks the values and writes them into `job`, which comes from plan_job(). Throws kInvalidArgument, with the
+  /// option, its value and what is allowed, if a value is not valid. Throws the errors of launch::read_host_key() if
+  /// the key file cannot be used.
   void complete(Job& job) const;
 };
 

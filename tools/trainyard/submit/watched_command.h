@@ -15,8 +15,8 @@ namespace trainyard::tools::submit {
 /// the other signals are ignored. The program has its own process group, so Ctrl-C in the terminal does not reach it
 /// directly. If this process is killed, the program receives SIGTERM.
 ///
-/// Returns 127 if the program cannot be executed. Throws kIo if no process can be created for it. Must be called while
-/// the process has only one thread.
+/// If a signal ends the program, returns 128 plus the number of the signal. Returns 127 if the program cannot be
+/// executed. Throws kIo if no process can be created for it. Must be called while the process has only one thread.
 int run_watched(const std::vector<std::string>& command);
 
 }  // namespace trainyard::tools::submit
