@@ -38,8 +38,8 @@ class TensorArena final : public devices::DeviceArena {
   SharedArena share();
 
   /// Opens the state of an optimizer in another process. From now on, this optimizer updates the parameters on the
-  /// device. Throws kInternal if share() has not been called, kShapeMismatch if the blocks of the message do not fit
-  /// together, and what devices::Device::open_block throws.
+  /// device. Throws kInternal if share() has not been called, kShapeMismatch if a block of the state has no
+  /// block of the same size on the device (OptimizerState::device_blocks), and what devices::Device::open_block throws.
   void adopt(const OptimizerState& state);
 
   /// Returns true if the optimizer updates the parameters on the device.

@@ -21,8 +21,8 @@ class RouterSocket {
   using Frames = std::vector<std::string>;
 
   /// Whether the address is public, so that strangers (programs that are not admitted) can connect to it. A public
-  /// address must be a TCP address. Strangers are kept away from the socket (core::StrangerFilter) and counted, and the
-  /// owner of the socket must call refusals() at intervals.
+  /// address must be a TCP address. Strangers are kept away from the socket (core::StrangerFilter) and counted; see
+  /// refusals().
   enum class Exposure : std::uint8_t { kInternal, kPublic };
 
   /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect
@@ -41,7 +41,8 @@ class RouterSocket {
   std::optional<Frames> receive();
 
   /// Returns the number of connections that have been refused so far, because the other side had no admitted key or
-  /// used another protocol; 0 if the address is not public.
+  /// used another protocol; 0 if the address is not public. Also handles the events of connections that ZeroMQ has
+  /// reported, so the owner must call it about once a second: events that nobody handles take up memory.
   std::uint64_t refusals();
 
   /// Returns the ZeroMQ socket, for PollLoop::watch_socket().
