@@ -15,7 +15,8 @@ namespace trainyard::shared_memory {
 /// on whether they are in memory that all members have mapped; see transfers.h.
 class SharedTransport final : public collectives::Transport {
  public:
-  /// `chunk_bytes` is the maximum number of bytes of each member's memory that one member processes at a time.
+  /// Operations that work in place are divided into chunks, each of which is processed by one member. `chunk_bytes` is
+  /// the maximum size of a chunk.
   SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
       : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
 

@@ -25,11 +25,11 @@ class SlowLinks {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What had been sent to a member when the speed of its link was last judged.
+  /// The state of the link to a member when its speed was last judged.
   struct Judged {
-    std::uint64_t bytes = 0;
-    std::chrono::microseconds time{0};
-    bool slow = false;
+    std::uint64_t bytes = 0;            ///< The number of bytes sent since the start.
+    std::chrono::microseconds time{0};  ///< How long the network has limited the sending (streams::Sending).
+    bool slow = false;                  ///< True if the link was judged to be slow.
   };
 
   void judge(std::uint32_t member);

@@ -8,7 +8,7 @@ namespace trainyard::tools {
 
 /// Prevents Ctrl-C from ending the command before its output file is closed. While this object exists, SIGINT, SIGTERM
 /// and SIGHUP are blocked in the thread that created it and in threads that are started later. The destructor unblocks
-/// them; a signal that came() has not reported then takes effect.
+/// them. Any signal that has arrived but was not reported by came() then takes effect.
 class Interrupts {
  public:
   Interrupts() {

@@ -12,8 +12,8 @@
 
 namespace trainyard::tools {
 
-/// The last, the smallest and the largest value of one metric of a run. If the run was resumed and repeated some steps,
-/// only the values of the last repetition count.
+/// The last, the smallest and the largest value of one metric of a run. If later launches repeated some steps, only the
+/// values of the newest launch are used for these steps.
 struct MetricFigures {
   std::string name;  ///< The stage and the name, such as "validate/loss".
   archive::MetricPoint last;
