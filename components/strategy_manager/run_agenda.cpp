@@ -200,7 +200,7 @@ void RunAgenda::plan_end() {
 
 // Does nothing if there is no checkpoint writer, which would have to answer.
 void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
-  if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
+  if (!saves()) return;
   checkpoints_.plan(timeline_.step());
   Task task{order_of(OrderKind::kCheckpoint), waits};
   task.reason = reason;
@@ -273,7 +273,7 @@ void RunAgenda::stop(const std::string& reason, CheckpointReason checkpoint_reas
 }
 
 bool RunAgenda::add_checkpoint() {
-  if (stop_ || ended_ || settings_.mode != RunMode::kFit || !facts_.writes_checkpoints) return false;
+  if (stop_ || ended_ || !saves()) return false;
   Task task{order_of(OrderKind::kCheckpoint)};
   task.reason = CheckpointReason::kRequested;
   // The checkpoint must contain the results of an evaluation that is still open.

@@ -59,8 +59,8 @@ class RunAgenda {
   /// stopped within a step would leave the other ranks waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
-  /// Returns true if stop() saves a checkpoint when there is something new to save.
-  bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
+  /// Returns true if the run saves checkpoints: a fit with a checkpoint writer, unless `fast_dev_run` is set.
+  bool saves() const { return settings_.mode == RunMode::kFit && facts_.writes_checkpoints && !settings_.fast_dev_run; }
 
   /// These functions add a checkpoint or a validation that a user has requested. Its order is sent before all planned
   /// orders, as soon as possible. They return false if the run is ending, or if it writes no checkpoints or has nothing

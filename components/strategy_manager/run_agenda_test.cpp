@@ -119,6 +119,15 @@ TEST(RunAgendaTest, AFastRunDoesOneOfEverything) {
               ElementsAre("train e0 b0 n1", "evaluate validate n1 e0"));
 }
 
+TEST(RunAgendaTest, AFastRunSavesNothingOnRequestEither) {
+  RunAgenda fast(resolved({.max_epochs = 99, .fast_dev_run = true}), kFacts, {});
+  EXPECT_FALSE(fast.saves());
+  EXPECT_FALSE(fast.add_checkpoint());
+  RunAgenda whole(resolved({.max_epochs = 99}), kFacts, {});
+  EXPECT_TRUE(whole.saves());
+  EXPECT_TRUE(whole.add_checkpoint());
+}
+
 TEST(RunAgendaTest, WithoutAWriterNothingIsSaved) {
   RunFacts facts = kFacts;
   facts.writes_checkpoints = false;

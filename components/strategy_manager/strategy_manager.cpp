@@ -134,13 +134,14 @@ RunReply StrategyManager::stop(const RunRequest& request) {
   }
   agenda_->stop(reason);
   proceed();
-  return {agenda_->saves_on_stop() ? "stopping after this step, with a checkpoint" : "stopping after this step"};
+  return {agenda_->saves() ? "stopping after this step, with a checkpoint" : "stopping after this step"};
 }
 
 RunReply StrategyManager::checkpoint() {
   if (!agenda_ || !agenda_->add_checkpoint()) {
     throw Error(Code::kUnsupported,
-                "{}: no checkpoint can be taken now; it needs a fit that is under way and a checkpoint writer",
+                "{}: no checkpoint can be taken now; it needs a fit that is under way, without fast_dev_run, and a "
+                "checkpoint writer",
                 where());
   }
   proceed();
