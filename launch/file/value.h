@@ -37,8 +37,8 @@ struct Value {
 /// Returns the value as JSON, without origins. Plugins receive their parameters in this form.
 nlohmann::json to_json(const Value& value);
 
-/// Returns the value as JSON text. Throws if it contains text that is not UTF-8, which can come from the command line
-/// or the environment; `key` is the key of the value in the error.
+/// Returns the value as JSON text. Throws kInvalidArgument if it contains text that is not UTF-8, which can come from
+/// the command line or the environment; the error message names the value as `key`.
 std::string to_json_text(const Value& value, std::string_view key);
 
 /// Returns the value as it would be written in a launch file, shortened to 200 bytes, for error messages.
