@@ -22,7 +22,7 @@ struct AcceleratorTraits {
   /// What `precision = "auto"` means: the fastest precision on this hardware in which a model learns as well as in
   /// "32-true".
   std::string auto_precision = "32-true";
-  /// The reason for `auto_precision`, as a text for the user, such as "the processor has AMX for bfloat16".
+  /// The reason for `auto_precision`, as a message for the user, such as "the processor has AMX for bfloat16".
   std::string auto_precision_reason;
 
   /// True if a step is compiled for the shapes of its batch. Each batch with new shapes then causes one more
@@ -71,7 +71,7 @@ struct AcceleratorReport {
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< Why no device was found, as a text for the user; empty if there is no explanation.
+  std::string problem;  ///< Why no device was found, as a message for the user; empty if there is no explanation.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

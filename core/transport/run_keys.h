@@ -17,8 +17,8 @@ struct RunKeys {
 
   /// Makes a new pair. Throws kUnsupported if libzmq was built without CURVE.
   static RunKeys make();
-  /// Reads the keys from a text returned by text(). An empty text yields empty keys. Throws kCorrupt if the length of
-  /// the text is not that of a key pair.
+  /// Reads the keys from a string that text() has returned. An empty string yields empty keys. Throws kCorrupt if the
+  /// length of the text is not that of a key pair.
   static RunKeys read(std::string_view text);
   /// Returns the keys as text. The text must be passed on only through a channel that others cannot read.
   std::string text() const;

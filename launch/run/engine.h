@@ -29,8 +29,9 @@ struct Engine {
 /// Throws what environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
-/// Returns the number of this launch among all launches of the run, counted from 0. If the engine has started several
-/// launches on each host, each of them counts as a host of the run, so this number can differ from Allocation::host.
+/// Returns the number of this process among all processes of `trainyard launch` that the engine has started for the
+/// run, counted from 0. If there are several of them on each host, each counts as a host of the run, so this number can
+/// differ from Allocation::host.
 std::uint32_t number_of_launch(const Engine& engine);
 
 /// If the engine has started several launches on each host, returns a sentence that tells the user so; otherwise

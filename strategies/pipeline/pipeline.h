@@ -35,7 +35,8 @@ class Pipeline final : public Strategy {
  protected:
   void prepare() override;
   void synchronise(ArenaEdit& edit) override;
-  /// Returns the loss of the whole batch, on every rank.
+  /// Divides `batch` further, into the micro-batches of the pipeline. Returns the loss over all samples of `batch`, on
+  /// every rank.
   at::Tensor compute(const MicroBatch& batch) override;
   std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) override;
   void before_snapshot(ArenaEdit& /*edit*/) override { others_->gather_buffers(); }
