@@ -163,9 +163,9 @@ struct OptimizerState {
 
 /// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
-/// The accelerator host sends this message once, after it has received the message Parameters with step 0, and, if it is
-/// connected to their senders, OptimizerState and RunState. The strategy manager sends no order before it has received
-/// this message from every rank.
+/// The accelerator host sends this message once, after it has received the message Parameters with step 0, and, if it
+/// is connected to their senders, OptimizerState and RunState. The strategy manager sends no order before it has
+/// received this message from every rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
