@@ -65,8 +65,8 @@ class VisitorDoor final : public Source {
   /// Tells every visitor that no more messages will follow.
   void say_ended();
 
-  /// Returns the number of bytes that were sent to all visitors together and that libzmq has not written to their
-  /// connections yet.
+  /// Returns the number of bytes, summed over all visitors, that have been handed to libzmq and that it has not written
+  /// to the visitors' connections yet.
   std::uint64_t unread() const { return socket_.ledger().unread(); }
 
   /// Calls `see` for every subscription.

@@ -50,8 +50,8 @@ class Memory {
   std::byte* address(std::size_t offset) const { return protected_ + offset; }
   /// Returns the address through which the device's kernels and copy operations access the byte at `offset`.
   std::byte* window(std::size_t offset) const { return window_ + offset; }
-  /// Returns the address through which kernels and copies of the device access the byte at the device's address
-  /// `address`, or null if this is not an address in this memory.
+  /// Translates `address`, an address of the device, to the address through which the device's kernels and copy
+  /// operations access the same byte. Returns null if `address` is not in this memory.
   std::byte* window_of(const void* address) const;
 
  private:

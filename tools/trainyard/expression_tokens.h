@@ -30,8 +30,8 @@ struct Token {
 /// character that is not allowed in expressions, and for a text without a closing quotation mark.
 std::vector<Token> tokens_of(std::string_view expression);
 
-/// Returns an error whose text consists of the position, which the text counts from 1, and `what`, such as "--where,
-/// character 8: ...".
+/// Returns an error with the text "--where, character N: WHAT", where WHAT is `what`. `position` is counted from 0, and
+/// N from 1.
 Error expression_error(std::size_t position, const std::string& what);
 
 }  // namespace trainyard::tools
