@@ -117,8 +117,8 @@ class Arena {
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Makes the gradients of a step available to the optimizer. If the device has separate memory and the optimizer
-  /// works in host memory, this function copies the gradients to host memory, and sets those on the device to zero.
-  /// Otherwise it does nothing. The optimizer sets the gradients that it has used to zero.
+  /// works in host memory, this function copies the gradients to host memory, and zeroes those on the device.
+  /// Otherwise it does nothing. The optimizer zeroes the gradients after it has used them.
   void publish_gradients() const;
 
   /// Brings the parameters and the buffers in host memory up to date, for components that read them after a step.
