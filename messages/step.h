@@ -18,8 +18,8 @@ struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
   std::uint64_t step = 0;  ///< The number of the update that uses these gradients, counted from 1.
-  /// The step of the run to which these gradients belong, for learning-rate schedules; 0 if it equals `step`. Ranks that
-  /// update the same parameters one after another make several updates in one step of the run.
+  /// The step of the run to which these gradients belong, for learning-rate schedules; 0 if it equals `step`. Ranks
+  /// that update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;
   /// The number of this message, counted from 0, among the `buckets` messages that announce the gradients of one
   /// update. At present there is always exactly one.
