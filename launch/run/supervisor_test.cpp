@@ -503,6 +503,7 @@ TEST_F(SupervisorTest, SaysThatAProcessIsSilentAndWhenItIsBackButDoesNotEndIt) {
   LaunchOptions options;
   options.silence = std::chrono::milliseconds(100);
   LaunchedRun run(fake_plan({trace()}), options);
+  ASSERT_TRUE(run.reaches("c0", "active"));  // Before that, the run would be ended without asking the process.
   EXPECT_TRUE(run.prints("process 'p0' has been silent for"));  // Fake processes send no heartbeats.
   ::kill(run.guard(), SIGINT);
   EXPECT_TRUE(run.prints("process 'p0' is back after"));
