@@ -88,7 +88,7 @@ TEST_P(AcceleratorContractTest, ItsRulesAreOnesThatPlansUnderstand) {
     EXPECT_THAT(precision_names(), ::testing::Contains(precision));
   }
   for (const int count : traits.device_counts) EXPECT_GT(count, 0);
-  EXPECT_GE(traits.auto_rank, 0);
+  EXPECT_GE(traits.auto_priority, 0);
 }
 
 TEST_P(AcceleratorContractTest, DevicesThatDoNotExistAreRefused) {

@@ -11,11 +11,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 #include <zmq.hpp>
 
 #include "core/files/socket_folder.h"
 #include "core/rendezvous/rendezvous.h"
 #include "core/transport/frames.h"
+#include "core/transport/run_keys.h"
 #include "messages/error.h"
 
 namespace trainyard::collectives {
@@ -50,13 +52,28 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
+/// The sockets of a mesh, with their connections.
 struct Mesh::Ends {
   zmq::context_t zmq{1};
   int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const Sockets kind;
+  /// The key pair of this member's sockets, for this group only; empty unless `kind` is kTcp.
+  const core::RunKeys keys;
   // Indexed by member; the entry of this member itself is empty. A PAIR socket accepts only one peer.
   std::vector<zmq::socket_t> data;
   std::vector<zmq::socket_t> monitors;
+  /// The descriptors of the connections that have broken. A descriptor is removed when a new connection gets it.
+  std::vector<std::set<int>> broken;
+  /// With kTcp: the descriptor of the connection to the member, once a message has arrived.
+  std::vector<std::optional<int>> connection;
 
+  Ends(std::uint32_t members, Sockets sockets)
+      : kind(sockets),
+        keys(sockets == Sockets::kTcp ? core::RunKeys::make() : core::RunKeys{}),
+        data(members),
+        monitors(members),
+        broken(members),
+        connection(members) {}
   ~Ends() { ::close(wakeup); }
 
   void add(std::uint32_t member) {
@@ -66,35 +83,79 @@ struct Mesh::Ends {
     // reconnection), because with -1 libzmq drops messages that arrived before the connection broke.
     data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
     const std::string address = fmt::format("inproc://monitor{}", member);
-    if (zmq_socket_monitor(data[member].handle(), address.c_str(), ZMQ_EVENT_DISCONNECTED) != 0) {
+    constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED;
+    if (zmq_socket_monitor(data[member].handle(), address.c_str(), kEvents) != 0) {
       throw Error(Code::kIo, "cannot watch a socket: {}", zmq_strerror(zmq_errno()));
     }
     monitors[member] = zmq::socket_t(zmq, zmq::socket_type::pair);
     monitors[member].connect(address);
+  }
+
+  /// Binds the socket for a member and returns its address. Over TCP, every user of the host can connect, but only who
+  /// knows the public key, which is published through notes, can complete the handshake. Before that, libzmq does not
+  /// let a connection become the peer of the socket.
+  std::string bind(std::uint32_t member, const std::string& address) {
+    if (kind == Sockets::kTcp) {
+      data[member].set(zmq::sockopt::curve_server, true);
+      data[member].set(zmq::sockopt::curve_secretkey, keys.secret_key);
+    }
+    return core::bind_socket(data[member], address);
+  }
+
+  void connect(std::uint32_t member, const std::string& address, const std::string& public_key) {
+    if (kind == Sockets::kTcp) {
+      data[member].set(zmq::sockopt::curve_serverkey, public_key);
+      data[member].set(zmq::sockopt::curve_publickey, keys.public_key);
+      data[member].set(zmq::sockopt::curve_secretkey, keys.secret_key);
+    }
+    data[member].connect(address);
+  }
+
+  /// Notes through which connection a message of a member has arrived.
+  void note_connection(std::uint32_t member, zmq::message_t& frame) {
+    if (kind == Sockets::kTcp && !connection[member]) connection[member] = frame.get(ZMQ_SRCFD);
+  }
+
+  /// Reads the events of a member's socket. Returns true if the connection to the member has broken. Over TCP, other
+  /// connections do not count, because they belong to strangers.
+  bool is_broken(std::uint32_t member) {
+    core::Frames event;
+    while (core::receive_frames(monitors[member], event)) {
+      const auto* bytes = static_cast<const std::byte*>(event.at(0).data());
+      std::uint16_t number = 0;
+      std::int32_t descriptor = 0;
+      std::memcpy(&number, bytes, sizeof number);
+      std::memcpy(&descriptor, bytes + sizeof number, sizeof descriptor);
+      if (number == ZMQ_EVENT_DISCONNECTED) {
+        broken[member].insert(descriptor);
+      } else {
+        broken[member].erase(descriptor);
+      }
+    }
+    if (kind == Sockets::kIpc) return !broken[member].empty();
+    return connection[member] && broken[member].contains(*connection[member]);
   }
 };
 
 Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
     : presence_(context.ranks.size(), Presence::kHere),
       received_(context.ranks.size()),
-      ends_(std::make_unique<Ends>()) {
+      ends_(std::make_unique<Ends>(size(), sockets)) {
   own_ = static_cast<std::uint32_t>(std::ranges::find(context.ranks, context.rank) - context.ranks.begin());
-  ends_->data.resize(size());
-  ends_->monitors.resize(size());
-  open(context, sockets);
+  open(context);
 }
 
-// In each pair of members, the one with the lower index binds. Each member publishes its part of the key, and the
-// addresses at which members with higher indices can connect.
-void Mesh::open(const CollectiveContext& context, Sockets sockets) {
+// In each pair of members, the one with the lower index binds. Each member publishes its part of the key, the public
+// key of its sockets, and the addresses at which members with higher indices can connect.
+void Mesh::open(const CollectiveContext& context) {
   std::optional<core::SocketFolder> folder;
-  if (sockets == Sockets::kIpc) folder.emplace(context.where);
-  std::string note = fmt::format("{}\n", random_key());
+  if (ends_->kind == Sockets::kIpc) folder.emplace(context.where);
+  std::string note = fmt::format("{}\n{}\n", random_key(), ends_->keys.public_key);
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member != own_) ends_->add(member);
     if (member <= own_) continue;
     const std::string wanted = folder ? fmt::format("ipc://{}/{}", folder->path(), member) : "tcp://127.0.0.1:*";
-    note += core::bind_socket(ends_->data[member], wanted) + "\n";
+    note += ends_->bind(member, wanted) + "\n";
   }
   const auto notes =
       core::exchange(*context.rendezvous, context.name + "/mesh", context.rank, context.ranks, note, context.timeout);
@@ -103,7 +164,7 @@ void Mesh::open(const CollectiveContext& context, Sockets sockets) {
     std::uint64_t part = 0;
     std::from_chars(lines.at(0).data(), lines.at(0).data() + lines.at(0).size(), part);
     key_ ^= part;
-    if (member < own_) ends_->data[member].connect(lines.at(own_ - member));
+    if (member < own_) ends_->connect(member, lines.at(1 + own_ - member), lines.at(1));
   }
   greet(context);
 }
@@ -167,15 +228,16 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
   core::send_frames(ends_->data[to], frames);
 }
 
-// ZeroMQ reports a broken connection only after it has queued the last message of the member. So the function checks
-// for a broken connection first, then reads all messages, and only then marks the member as lost.
+// ZeroMQ reports a broken connection only after it has queued the last message of the member. So if the connection is
+// broken, the function reads all messages, and only then marks the member as lost. The messages before that show which
+// connection is that of the member.
 void Mesh::receive() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;
-    core::Frames event;
-    const bool broken = core::receive_frames(ends_->monitors[member], event);
     receive_from(member);
-    if (broken && presence_[member] == Presence::kHere) presence_[member] = Presence::kLost;
+    if (!ends_->is_broken(member) || presence_[member] != Presence::kHere) continue;
+    receive_from(member);
+    if (presence_[member] == Presence::kHere) presence_[member] = Presence::kLost;
   }
 }
 
@@ -186,6 +248,7 @@ void Mesh::receive_from(std::uint32_t member) {
     if (frames.empty() || frames[0].size() != sizeof header) continue;
     std::memcpy(&header, frames[0].data(), sizeof header);
     if (header.key != key_) continue;
+    ends_->note_connection(member, frames[0]);
     if (header.tag.kind != Tag::kPing && header.tag.kind != Tag::kPong) ++received_[member];
     if (header.tag.kind == Tag::kPing) {
       send(member, {Tag::kPong, 0, header.tag.number}, answer_);

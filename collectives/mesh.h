@@ -43,7 +43,7 @@ struct Parcel {
 };
 
 /// The kind of sockets that a mesh uses: Unix sockets in a folder that only this user can read, or TCP on the loopback
-/// interface.
+/// interface, encrypted (CURVE), with keys that the members of the group exchange.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
 /// Connects one member of a group with every other member through ZeroMQ sockets. A mesh stores each message that
@@ -99,7 +99,7 @@ class Mesh {
  private:
   struct Ends;
 
-  void open(const CollectiveContext& context, Sockets sockets);
+  void open(const CollectiveContext& context);
   void greet(const CollectiveContext& context);
   void receive_from(std::uint32_t member);
 

@@ -36,8 +36,8 @@ TensorPlace BinaryReader::read_tensor_place() {
   TensorPlace place;
   place.dtype = static_cast<DType>(read_number<std::uint8_t>());
   const std::size_t rank = read_number<std::uint8_t>();
-  if (rank > kMaxRank)
-    throw Error(Code::kCorrupt, "tensor at byte {} has {} dimensions; at most {}", start, rank, kMaxRank);
+  if (rank > kMaxDimensions)
+    throw Error(Code::kCorrupt, "tensor at byte {} has {} dimensions; at most {}", start, rank, kMaxDimensions);
   place.shape.resize(rank);
   read(place.shape.data(), rank * sizeof(std::int64_t));
   place.payload = read_number<std::uint32_t>();

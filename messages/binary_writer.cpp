@@ -20,9 +20,9 @@ void BinaryWriter::write_count(std::size_t count) {
 
 // The order of the fields is that of docs/wire_format.md, section 6.
 void BinaryWriter::write_tensor(const Tensor& tensor) {
-  if (tensor.shape.size() > kMaxRank) {
+  if (tensor.shape.size() > kMaxDimensions) {
     throw Error(Code::kInvalidArgument, "a tensor in a message has {} dimensions; at most {} are allowed",
-                tensor.shape.size(), kMaxRank);
+                tensor.shape.size(), kMaxDimensions);
   }
   write_number(static_cast<std::uint8_t>(tensor.dtype));
   write_number(static_cast<std::uint8_t>(tensor.shape.size()));

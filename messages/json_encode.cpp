@@ -106,7 +106,8 @@ class Encoder {
   void encode_tensor(const Json& json) {
     expect(json, json.is_object(), "an object");
     const Json shape = json.value("shape", Json::array());
-    if (!shape.is_array() || shape.size() > kMaxRank) fail("has a shape that is no list of at most {}", kMaxRank);
+    if (!shape.is_array() || shape.size() > kMaxDimensions)
+      fail("has a shape that is no list of at most {}", kMaxDimensions);
     const auto dtype = find_dtype(json.value("dtype", Json()));
     if (!dtype) fail("has an unknown dtype");
     writer_.write_number(static_cast<std::uint8_t>(*dtype));

@@ -9,8 +9,8 @@ namespace trainyard {
 /// The constants in this file are the limits of the wire format. A message that exceeds one of them is corrupt. The
 /// limits leave ample room for normal messages and bound the work that a malicious message can cause. Programs in other
 /// languages can rely on them, because they are part of docs/wire_format.md.
-constexpr std::size_t kMaxPayloads = 64;  ///< The maximum number of distinct buffers in one message.
-constexpr std::size_t kMaxRank = 16;      ///< The maximum number of dimensions of one tensor.
+constexpr std::size_t kMaxPayloads = 64;    ///< The maximum number of distinct buffers in one message.
+constexpr std::size_t kMaxDimensions = 16;  ///< The maximum number of dimensions of one tensor.
 /// The maximum length of a topic's name. libzmq silently loses subscriptions to names of 246 to 255 bytes.
 constexpr std::size_t kMaxTopicBytes = 200;
 /// The maximum size of a message's body. Large data belongs in payloads.

@@ -80,6 +80,10 @@ struct OrderDone {
   std::string split;
   /// The number of steps that the run has completed. In a resumed run, this includes the steps before the checkpoint.
   std::uint64_t step = 0;
+  /// The number of steps that the run has completed or skipped. Ranks can skip steps independently of each other
+  /// (GradientsOfRanks::kIndependent), so `step` can differ between ranks that have done the same work, but this number
+  /// cannot.
+  std::uint64_t all_steps = 0;
   std::uint64_t epoch = 0;
   /// The number of batches that this order has used. In the answer to a stop: the number of batches that the
   /// interrupted order had used.
@@ -97,8 +101,8 @@ struct OrderDone {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(order), CEREAL_NVP(rank), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(step),
-            CEREAL_NVP(epoch), CEREAL_NVP(batches), CEREAL_NVP(samples), CEREAL_NVP(stopped), CEREAL_NVP(cursor),
-            CEREAL_NVP(metrics), CEREAL_NVP(reductions));
+            CEREAL_NVP(all_steps), CEREAL_NVP(epoch), CEREAL_NVP(batches), CEREAL_NVP(samples), CEREAL_NVP(stopped),
+            CEREAL_NVP(cursor), CEREAL_NVP(metrics), CEREAL_NVP(reductions));
   }
 };
 

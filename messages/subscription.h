@@ -12,8 +12,9 @@ namespace trainyard {
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
 /// The first message of a subscriber to a publisher, which answers with Subscribed. The subscriber sends it again after
-/// a reconnect, since the publisher discards the state of a broken connection. The messages of this file are the
-/// protocol of docs/wire_format.md, section 3.
+/// a reconnect, since the publisher discards the state of a broken connection. Only for an edge with the policy `block`
+/// it does not, because messages have been lost with the connection. The messages of this file are the protocol of
+/// docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 

@@ -111,6 +111,11 @@ bool RunRecording::record_for(std::chrono::milliseconds time) {
     if (some) std::this_thread::sleep_for(kNap);
     any = any || some;
   }
+  // If the launcher has died, more messages than one batch may have arrived before.
+  while (watch_.ended() && take_batch(std::chrono::milliseconds(0))) {
+    recorder_->tick(Recorder::Clock::now());
+    any = true;
+  }
   return any;
 }
 

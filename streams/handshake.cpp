@@ -8,11 +8,12 @@ namespace trainyard::streams {
 namespace {
 
 /// The last two characters are the version of the protocol.
-constexpr std::array<char, 8> kMagic{'T', 'Y', 'S', 'T', 'R', 'M', '0', '1'};
+constexpr std::array<char, 8> kMagic{'T', 'Y', 'S', 'T', 'R', 'M', '0', '2'};
 
 constexpr std::string_view kHello = "hello";
 constexpr std::string_view kAnswer = "answer";
 constexpr std::string_view kConfirmation = "confirmation";
+constexpr std::string_view kAcknowledgement = "acknowledgement";
 
 Nonce random_nonce() {
   const Secret random = Secret::random();
@@ -48,6 +49,11 @@ std::optional<Confirmation> ConnectingHandshake::confirm(const Answer& answer) {
   return Confirmation{pair_.prove(kConfirmation, {binding_, route_of(hello_), hello_.nonce, answer.nonce})};
 }
 
+bool ConnectingHandshake::acknowledged_by(const Acknowledgement& acknowledgement) const {
+  return pair_.accepts(acknowledgement.proof, kAcknowledgement,
+                       {binding_, route_of(hello_), hello_.nonce, answer_.nonce});
+}
+
 StreamSecrets ConnectingHandshake::secrets() const {
   return {stream_secret(pair_, binding_, hello_, answer_, kForward),
           stream_secret(pair_, binding_, hello_, answer_, kBackward)};
@@ -67,6 +73,10 @@ std::optional<Answer> AcceptingHandshake::answer() {
 
 bool AcceptingHandshake::confirmed_by(const Confirmation& confirmation) const {
   return pair_.accepts(confirmation.proof, kConfirmation, {binding_, route_of(hello_), hello_.nonce, answer_.nonce});
+}
+
+Acknowledgement AcceptingHandshake::acknowledgement() const {
+  return {pair_.prove(kAcknowledgement, {binding_, route_of(hello_), hello_.nonce, answer_.nonce})};
 }
 
 StreamSecrets AcceptingHandshake::secrets() const {

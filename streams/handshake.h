@@ -44,6 +44,13 @@ struct Confirmation {
   Proof proof{};
 };
 
+/// The last message of a handshake, from the member that has accepted the connection. It proves that this member has
+/// admitted the connection. Before it arrives, the member that has connected cannot know this, because the other member
+/// may have closed the connection after its Answer.
+struct Acknowledgement {
+  Proof proof{};
+};
+
 /// The secrets of a stream as one of its two members uses them, one for each direction.
 struct StreamSecrets {
   Secret sent;      ///< The secret for everything that the member sends.
@@ -61,6 +68,9 @@ class ConnectingHandshake {
   /// Checks the answer, and returns the message to send next. Returns nothing if the answer does not come from the
   /// intended member.
   std::optional<Confirmation> confirm(const Answer& answer);
+  /// Returns true if the intended member has admitted the connection. Call this only after confirm() has returned a
+  /// message.
+  bool acknowledged_by(const Acknowledgement& acknowledgement) const;
   /// Returns the secrets of the stream. Call this only after confirm() has returned a message.
   StreamSecrets secrets() const;
 
@@ -71,7 +81,8 @@ class ConnectingHandshake {
   Answer answer_;
 };
 
-/// The part of a handshake that runs at the accepting member. Call answer(), then confirmed_by(), then secrets().
+/// The part of a handshake that runs at the accepting member. Call answer(), then confirmed_by(), then
+/// acknowledgement() and secrets().
 class AcceptingHandshake {
  public:
   /// Returns true if `hello` has the form of a Hello. This does not show who has sent it.
@@ -85,6 +96,9 @@ class AcceptingHandshake {
   /// another binding.
   std::optional<Answer> answer();
   bool confirmed_by(const Confirmation& confirmation) const;
+  /// Returns the message to send when the connection is admitted. Call this only after confirmed_by() has returned
+  /// true.
+  Acknowledgement acknowledgement() const;
   /// Returns the secrets of the stream. Call this only after confirmed_by() has returned true.
   StreamSecrets secrets() const;
 

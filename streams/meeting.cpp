@@ -69,8 +69,10 @@ struct Outgoing {
   std::optional<Connection> connection;
   std::optional<ConnectingHandshake> handshake;
   Incoming<Answer> answer;
-  bool greeted = false;
-  bool done = false;
+  Incoming<Acknowledgement> acknowledgement;
+  bool greeted = false;    ///< True if the Hello has been sent.
+  bool confirmed = false;  ///< True if the Confirmation has been sent.
+  bool done = false;       ///< True if the other member has admitted the connection.
   Clock::time_point begun{};
   Clock::time_point next{};
 };
@@ -220,15 +222,16 @@ class Meet {
   }
 
   // Admits the connection if its confirmation is valid. Anybody who has seen a member's Hello can repeat it, but only
-  // the member can make the confirmation.
+  // the member can make the confirmation. If the member already has a connection for this stream, the new one replaces
+  // it: a member connects again only if it has lost its connection before the acknowledgement arrived.
   bool admit(Stranger& stranger, const Confirmation& confirmation) {
     const Route& route = stranger.route;
-    auto& place = found_[route.from][route.stream];
-    if (!stranger.handshake->confirmed_by(confirmation) || place) {
+    if (!stranger.handshake->confirmed_by(confirmation)) {
       refuse(stranger.connection.name(), "it repeats what a member has said");
       return true;
     }
-    place.emplace(
+    if (!send_whole(stranger.connection, stranger.handshake->acknowledgement())) return true;
+    found_[route.from][route.stream].emplace(
         NewStream{named(std::move(stranger.connection), route.from, route.stream), stranger.handshake->secrets()});
     return true;
   }
@@ -245,12 +248,18 @@ class Meet {
       one.greeted = is_ready(one.connection->fd(), POLLOUT) && send_whole(*one.connection, one.handshake->hello());
       if (!one.greeted && is_ready(one.connection->fd(), POLLERR | POLLHUP)) return give_up(one, now);
     }
-    if (one.greeted) {
+    if (one.greeted && !one.confirmed) {
       const Answer* answer = one.answer.receive(*one.connection);
-      if (answer != nullptr) return finish(one, *answer, now);
-      if (one.connection->closed()) return give_up(one, now);
+      if (answer != nullptr && !confirm(one, *answer)) return give_up(one, now);
     }
-    if (now - one.begun > kHandshake) give_up(one, now);
+    if (one.confirmed) {
+      const Acknowledgement* acknowledgement = one.acknowledgement.receive(*one.connection);
+      if (acknowledgement != nullptr) return finish(one, *acknowledgement, now);
+    }
+    // After the Confirmation, only the accepting member decides when it is too late. If this member closed the
+    // connection then, the other could have admitted it already, and would keep a stream that nobody uses.
+    const bool late = !one.confirmed && now - one.begun > kHandshake;
+    if (late || one.connection->closed()) give_up(one, now);
   }
 
   void begin(Outgoing& one, Clock::time_point now) {
@@ -261,7 +270,8 @@ class Meet {
     one.connection.emplace(std::move(socket), "");
     one.handshake.emplace(meeting_.peers[one.route.to].secret, meeting_.binding, one.route);
     one.answer = {};
-    one.greeted = false;
+    one.acknowledgement = {};
+    one.greeted = one.confirmed = false;
     one.begun = now;
   }
 
@@ -270,10 +280,21 @@ class Meet {
     one.next = now + kRetry;
   }
 
-  void finish(Outgoing& one, const Answer& answer, Clock::time_point now) {
+  // Sends the Confirmation. Returns false if the answer is not valid, or if the connection has been lost.
+  bool confirm(Outgoing& one, const Answer& answer) {
     const auto confirmation = one.handshake->confirm(answer);
-    if (!confirmation || !send_whole(*one.connection, *confirmation)) {
+    if (!confirmation) {
       refuse("the answer of " + meeting_.peers[one.route.to].endpoint, "it does not know the secret of this group");
+      return false;
+    }
+    one.confirmed = send_whole(*one.connection, *confirmation);
+    return one.confirmed;
+  }
+
+  void finish(Outgoing& one, const Acknowledgement& acknowledgement, Clock::time_point now) {
+    if (!one.handshake->acknowledged_by(acknowledgement)) {
+      refuse("the acknowledgement of " + meeting_.peers[one.route.to].endpoint,
+             "it does not know the secret of this group");
       return give_up(one, now);
     }
     one.done = true;

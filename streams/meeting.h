@@ -40,6 +40,9 @@ struct NewStream {
 /// indexed by member; the list at `meeting.own` is empty. The streams between two members are in the same order at both
 /// ends.
 ///
+/// The connecting member counts a stream as made only when the accepting member has acknowledged that it has admitted
+/// the connection. If a connection is closed before that, the member connects again.
+///
 /// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
 /// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "messages/error.h"
@@ -86,6 +88,52 @@ std::string through(NewStream from, NewStream to) {
   return got;
 }
 
+/// Sends a message of a handshake. Returns false if this is not possible within 30 seconds.
+template <class T>
+bool send_message(Connection& connection, const T& message) {
+  pollfd item{connection.fd(), POLLOUT, 0};
+  if (::poll(&item, 1, 30'000) != 1) return false;
+  connection.note(EPOLLOUT);
+  iovec piece{const_cast<T*>(&message), sizeof message};
+  return connection.write({&piece, 1}) == sizeof message;
+}
+
+/// Receives a message of a handshake. Returns nothing if the connection is closed before, or after 30 seconds.
+template <class T>
+std::optional<T> receive_message(Connection& connection) {
+  T message{};
+  std::size_t got = 0;
+  for (const auto until = std::chrono::steady_clock::now() + 30s;
+       got < sizeof message && !connection.closed() && std::chrono::steady_clock::now() < until;) {
+    pollfd item{connection.fd(), POLLIN, 0};
+    ::poll(&item, 1, 100);
+    connection.note(EPOLLIN);
+    iovec place{reinterpret_cast<std::byte*>(&message) + got, sizeof message - got};
+    got += connection.read({&place, 1});
+  }
+  if (got < sizeof message) return {};
+  return message;
+}
+
+/// Accepts a connection of rank 1 in place of rank 0, and answers its Hello.
+struct Answered {
+  Answered(Listener& listener, const Meeting& rank_1)
+      : connection(accept(listener)),
+        handshake(rank_1.peers[0].secret, rank_1.binding, receive_message<Hello>(connection).value()) {
+    EXPECT_TRUE(send_message(connection, handshake.answer().value()));
+  }
+
+  static Connection accept(Listener& listener) {
+    pollfd item{listener.fd(), POLLIN, 0};
+    ::poll(&item, 1, 30'000);
+    std::string from;
+    return Connection(listener.accept(from), "rank 1");
+  }
+
+  Connection connection;
+  AcceptingHandshake handshake;
+};
+
 TEST(MeetingTest, EveryTwoMembersGetTheirStreams) {
   Members members(3);
   std::vector<std::future<Members::End>> futures;
@@ -125,6 +173,50 @@ TEST(MeetingTest, AMemberOfAnotherRunOrAnotherGroupIsRefused) {
                       HasSubstr("because it says that it is a member, but does not know the secret of this group")));
     EXPECT_EQ(second.get().error, "no connection to rank 0 within 0.3 s");
   }
+}
+
+// The accepting member may close a connection after its Answer because too many others have come. The connecting member
+// may notice this only after it has sent its Confirmation.
+TEST(MeetingTest, AMemberConnectsAgainUntilItsConnectionIsAcknowledged) {
+  Members members(2);
+  members[1].peers[0].streams = 1;
+  Listener listener("127.0.0.1", {});
+  members[1].peers[0].endpoint = listener.endpoint();
+  auto second = members.meet(1);
+  { const Answered closed(listener, members[1]); }
+  {
+    Answered wrong(listener, members[1]);
+    EXPECT_TRUE(receive_message<Confirmation>(wrong.connection));
+    EXPECT_TRUE(send_message(wrong.connection, Acknowledgement{}));
+    EXPECT_FALSE(receive_message<Confirmation>(wrong.connection));
+    EXPECT_TRUE(wrong.connection.closed());
+  }
+  Answered last(listener, members[1]);
+  EXPECT_TRUE(last.handshake.confirmed_by(receive_message<Confirmation>(last.connection).value()));
+  EXPECT_TRUE(send_message(last.connection, last.handshake.acknowledgement()));
+  auto other = second.get();
+  ASSERT_EQ(other.error, "");
+  EXPECT_EQ(through(std::move(other.streams[0][0]), {std::move(last.connection), last.handshake.secrets()}), "hello");
+}
+
+TEST(MeetingTest, AMemberThatHasLostItsConnectionCanReplaceIt) {
+  Members members(2);
+  const Peer& peer = members[1].peers[0];
+  const auto connect = [&](std::uint32_t stream) {
+    Connection connection(connect_to(peer.endpoint), "rank 0");
+    ConnectingHandshake handshake(peer.secret, members[1].binding, {1, 0, stream});
+    EXPECT_TRUE(send_message(connection, handshake.hello()));
+    EXPECT_TRUE(send_message(connection, handshake.confirm(receive_message<Answer>(connection).value()).value()));
+    EXPECT_TRUE(handshake.acknowledged_by(receive_message<Acknowledgement>(connection).value()));
+    return NewStream{std::move(connection), handshake.secrets()};
+  };
+  auto first = members.meet(0);
+  { const NewStream lost = connect(0); }
+  NewStream again = connect(0);
+  const NewStream other = connect(1);
+  auto one = first.get();
+  ASSERT_EQ(one.error, "");
+  EXPECT_EQ(through(std::move(one.streams[1][0]), std::move(again)), "hello");
 }
 
 // While the members meet, strangers connect that send nothing, or wrong bytes, or a recorded Hello of a member.

@@ -162,7 +162,7 @@ class Arena {
  private:
   friend class ArenaEdit;
 
-  bool is_updated_on_device() const { return device_ && device_->is_updated_here(); }
+  bool is_updated_on_device() const { return device_ && device_->is_updated_on_device(); }
   void publish(devices::Purpose purpose) const;
   void begin_snapshot_copies();
   std::optional<devices::UpdateRegions> own_regions() const;

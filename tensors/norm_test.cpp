@@ -24,6 +24,15 @@ TEST(NormTest, LosesAtMostTheLastDigitOverAMillionEqualNumbers) {
   EXPECT_NEAR(l2_norm(at::full({1 << 20}, 0.1F)), 1024 * static_cast<double>(0.1F), 1e-4);
 }
 
+TEST(NormTest, RoundsEverySquareSoThatAllProcessorsAgree) {
+  // The square of the second value, 1 + 2^-11 + 2^-24, is rounded down to 1 + 2^-11, and then the sum is, too. A fused
+  // multiply-add would round only once, and return 1 + 2^-11 + 2^-23.
+  at::Tensor values = at::zeros({64});
+  values[0] = std::ldexp(1.0, -12);
+  values[32] = 1 + std::ldexp(1.0, -12);
+  EXPECT_EQ(l2_norm(values), std::sqrt(1 + std::ldexp(1.0, -11)));
+}
+
 TEST(NormTest, NothingHasNormZeroAndInfinityStaysInfinite) {
   EXPECT_EQ(l2_norm(at::zeros({100})), 0);
   EXPECT_TRUE(std::isinf(l2_norm(at::full({40}, INFINITY))));

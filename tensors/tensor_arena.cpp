@@ -84,7 +84,7 @@ std::unique_ptr<devices::Update> TensorArena::make_update(const devices::UpdateR
     state_.emplace_back(block.buffer, block.dtype, own_, fmt::format("optimizer state {}", state_.size()));
   }
   state_to_device();
-  updated_here_ = true;
+  updated_on_device_ = true;
   if (regions_) return make_native_update(request);
   std::vector<at::Tensor> state;
   for (const MirroredBlock& block : state_) state.push_back(block.flat().narrow(0, 0, parameters_.numel()));
@@ -126,7 +126,7 @@ void TensorArena::adopt(const OptimizerState& state) {
     }
     state_.emplace_back(host.buffer, host.dtype, own_, std::move(region));
   }
-  updated_here_ = updated_elsewhere_ = true;
+  updated_on_device_ = updated_elsewhere_ = true;
 }
 
 void TensorArena::begin_update() {

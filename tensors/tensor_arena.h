@@ -43,7 +43,7 @@ class TensorArena final : public devices::DeviceArena {
   void adopt(const OptimizerState& state);
 
   /// Returns true if the optimizer updates the parameters on the device.
-  bool is_updated_here() const { return updated_here_; }
+  bool is_updated_on_device() const { return updated_on_device_; }
 
   /// Call begin_update() before the message Gradients is sent to the optimizer, and end_update() when its message
   /// Parameters has arrived. If the optimizer is in another process, these functions make the computation and the
@@ -73,7 +73,7 @@ class TensorArena final : public devices::DeviceArena {
   std::vector<MirroredBlock> state_;
   std::optional<UpdateFences> fences_;  ///< Made by share().
   bool prepared_ = false;               ///< True if the mirrors of the state have been prepared for copies.
-  bool updated_here_ = false;
+  bool updated_on_device_ = false;
   bool updated_elsewhere_ = false;  ///< True if another process makes the updates.
 };
 

@@ -54,13 +54,32 @@ void Timeline::add(const Spans& spans) {
     index(events_.back());
   }
   lost_[spans.pid] = spans.lost;
-  for (; events_.size() > most_events_; ++dropped_) events_.pop_front();
+  while (events_.size() > most_events_) drop_oldest();
+}
+
+/// Returns true if an event of the same process that may belong to the step has been dropped.
+bool Timeline::is_cut(const Event& step) const {
+  const auto until = dropped_until_ns_.find(step.process);
+  return until != dropped_until_ns_.end() && until->second > step.begin_ns;
+}
+
+/// Drops the oldest event, and what the maps by step and by batch would otherwise still claim to be complete. Only
+/// times of the same process are compared, because each host has a clock of its own.
+void Timeline::drop_oldest() {
+  const Event& oldest = events_.front();
+  if (oldest.trace != 0) read_.erase(oldest.trace);
+  if (tells_step(oldest.kind)) step_of_trace_.erase(oldest.trace);
+  std::int64_t& until = dropped_until_ns_[oldest.process];
+  until = std::max(until, oldest.end_ns);
+  while (!steps_.empty() && is_cut(steps_.begin()->second)) steps_.erase(steps_.begin());
+  events_.pop_front();
+  ++dropped_;
 }
 
 /// Adds the event to the maps by step and by batch. If a map becomes too large, drops the smallest numbers, because
 /// they are the oldest.
 void Timeline::index(const Event& event) {
-  if (event.kind == SpanKind::kStep && event.rank == 0) steps_[event.step] = event;
+  if (event.kind == SpanKind::kStep && event.rank == 0 && !is_cut(event)) steps_[event.step] = event;
   if (event.kind == SpanKind::kRead && event.trace != 0) read_.insert(event.trace);
   if (event.trace != 0 && event.step != 0 && tells_step(event.kind)) step_of_trace_[event.trace] = event.step;
   while (steps_.size() > most_events_) steps_.erase(steps_.begin());

@@ -39,7 +39,7 @@ BatchNumber batch_of(std::uint64_t trace);
 
 /// The spans of all processes of a run, in the order of their arrival. A span is something that a component did or
 /// waited for, and is called an event here. The number of events is limited; when there are too many, the oldest are
-/// dropped.
+/// dropped, together with the steps that are no longer complete.
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;
@@ -56,13 +56,15 @@ class Timeline {
   void add(const Spans& spans);
 
   const std::deque<Event>& events() const { return events_; }
-  /// Returns the training steps of rank 0, by number.
+  /// Returns the training steps of rank 0, by number. Steps of which an event of the same process may have been dropped
+  /// are left out. Events of other processes may be missing from the first steps that remain.
   const std::map<std::uint64_t, Event>& steps() const { return steps_; }
   /// Returns the step to which a batch belongs, or 0 if it is not known.
   std::uint64_t step_of(std::uint64_t trace) const;
   /// Returns the traces of the batches of a step, ordered by rank, then by number.
   std::vector<std::uint64_t> batches_of(std::uint64_t step) const;
-  /// Returns true if the timeline contains the span in which the data loader read the batch.
+  /// Returns true if the timeline contains the span in which the data loader read the batch, and no event of the batch
+  /// has been dropped since.
   bool was_read(std::uint64_t trace) const { return read_.contains(trace); }
   /// Returns how many spans were lost in the processes because they were recorded faster than they could be published.
   std::uint64_t lost() const;
@@ -72,6 +74,8 @@ class Timeline {
  private:
   std::string_view keep(const std::string& text);
   void index(const Event& event);
+  void drop_oldest();
+  bool is_cut(const Event& step) const;
 
   std::size_t most_events_;
   std::deque<Event> events_;
@@ -81,6 +85,8 @@ class Timeline {
   std::set<std::uint64_t> read_;
   std::map<std::int32_t, std::uint64_t> lost_;  ///< The number of lost spans, by process id.
   std::uint64_t dropped_ = 0;
+  /// The latest end of a dropped event, by process.
+  std::map<std::string_view, std::int64_t> dropped_until_ns_;
 };
 
 }  // namespace trainyard::timeline

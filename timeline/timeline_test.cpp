@@ -59,6 +59,48 @@ TEST(TimelineTest, BoundsWhatAStrangerCanMakeItKeep) {
   EXPECT_THAT(error_of(names.spans()), HasSubstr("more than 10000 different names"));
 }
 
+TEST(TimelineTest, ForgetsTheStepsAndBatchesWhoseEventsAreDropped) {
+  constexpr std::uint64_t kSteps = 100;
+  Timeline timeline(200);
+  for (std::uint64_t step = 1; step <= kSteps; ++step) {
+    const auto at = static_cast<std::int64_t>(step) * 100;
+    SpansMaker made("main", 1);
+    made.add(SpanKind::kRead, "loader", "read", at, at + 5).trace = step;
+    Span& forward = made.add(SpanKind::kForward, "host", "forward", at + 10, at + 50);
+    forward.step = forward.trace = step;
+    made.add(SpanKind::kBackward, "host", "backward", at + 50, at + 90).trace = step;
+    made.add(SpanKind::kStep, "host", "step", at, at + 100).step = step;
+    timeline.add(made.spans());
+    SpansMaker far("far", 2);  // A process on another host, whose clock is far ahead.
+    far.add(SpanKind::kWait, "relay", "message", at + 1'000'000, at + 1'000'050);
+    timeline.add(far.spans());
+  }
+  ASSERT_EQ(timeline.dropped(), kSteps * 5 - 200);
+  // The last 40 steps remain, with 5 events each.
+  EXPECT_EQ(timeline.steps().size(), 40u);
+  EXPECT_EQ(timeline.steps().begin()->first, 61u);
+  EXPECT_FALSE(timeline.was_read(60));
+  EXPECT_TRUE(timeline.was_read(61));
+  EXPECT_EQ(timeline.step_of(60), 0u);
+  EXPECT_EQ(timeline.step_of(61), 61u);
+  const std::optional<StepWindow> window = find_steps(timeline, 20);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->first, 61u);
+  EXPECT_EQ(profile_of(timeline, *window).components.size(), 2u) << "host and loader";
+}
+
+TEST(TimelineTest, LeavesOutAStepOfWhichEventsWereDroppedBeforeItEnded) {
+  Timeline timeline(10);
+  SpansMaker long_step, rest;
+  for (int i = 0; i < 20; ++i) long_step.add(SpanKind::kOperation, "host", "addmm", 100 + i, 101 + i);
+  timeline.add(long_step.spans());
+  rest.add(SpanKind::kStep, "host", "step", 100, 200).step = 1;
+  rest.add(SpanKind::kStep, "host", "step", 200, 300).step = 2;
+  timeline.add(rest.spans());
+  ASSERT_EQ(timeline.steps().size(), 1u);
+  EXPECT_EQ(timeline.steps().begin()->first, 2u);
+}
+
 TEST(TimelineTest, FindsTheStepOfABatchWhereverItIsKnown) {
   Timeline timeline;
   SpansMaker maker;

@@ -18,6 +18,11 @@ void Book::set_phase(RunPhase phase, const std::string& message) {
   shelves_.message = message;
 }
 
+void Book::set_message(const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  shelves_.message = message;
+}
+
 void Book::set_graph(nlohmann::json graph) {
   const std::lock_guard lock(mutex_);
   shelves_.graph.set(std::move(graph));

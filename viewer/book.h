@@ -28,6 +28,8 @@ class Book {
 
   void set_identity(Identity identity);
   void set_phase(RunPhase phase, const std::string& message = "");
+  /// Sets the message and leaves the phase as it is.
+  void set_message(const std::string& message);
   void set_graph(nlohmann::json graph);
   void set_hyperparameters(nlohmann::json map);
 

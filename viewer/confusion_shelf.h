@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "messages/validation_results.h"
+#include "viewer/added_ranks.h"
 
 namespace trainyard::viewer {
 
@@ -24,7 +25,8 @@ class ConfusionShelf {
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
   /// Adds a message. Returns false if the shelf already contains the message, or if the message has no classes, too
-  /// many classes, or a number of counts that is not the square of the number of classes.
+  /// many classes, or a number of counts that is not the square of the number of classes. If a rank reports an
+  /// evaluation of the same split again at the same step, the new evaluation replaces the old one.
   bool add(const Confusion& confusion);
 
   /// Returns the matrix of the evaluation of `split` at `step`, in the form that docs/viewer_protocol.md describes. If
@@ -39,7 +41,12 @@ class ConfusionShelf {
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:
-  std::deque<Confusion> matrices_;
+  struct Matrix {
+    Confusion sum;
+    AddedRanks ranks;
+  };
+
+  std::deque<Matrix> matrices_;
   std::size_t counts_ = 0;
   std::set<std::pair<std::int64_t, std::uint32_t>> known_;  ///< The times and ranks of the messages that were added.
   std::uint64_t revision_ = 0;

@@ -20,6 +20,7 @@
 #include "viewer/live_identity.h"
 #include "viewer/live_intake.h"
 #include "viewer/observation_polls.h"
+#include "visitors/door.h"
 #include "visitors/watch.h"
 
 namespace trainyard::viewer {
@@ -28,7 +29,10 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// The work of the follower's thread for one run, until the run ends.
+/// How long the follower waits after an error before it tries again.
+constexpr auto kBetweenAttempts = 2s;
+
+/// The work of the follower's thread for one run, until the run ends or an error occurs.
 class Follower::Work {
  public:
   Work(Follower& follower, zmq::context_t& context)
@@ -200,12 +204,32 @@ Follower::~Follower() {
 
 void Follower::follow() {
   zmq::context_t context;
-  try {
-    Work(*this, context).run();
-  } catch (const std::exception& error) {
-    if (!stop_) book_->set_phase(visitors::is_alive(run_) ? RunPhase::kFailed : RunPhase::kKilled, error.what());
-  }
+  while (!stop_ && !attempt(context)) pause();
   over_ = true;
+}
+
+// An error does not show whether a run behind a front door has ended, so such a run counts as failed.
+bool Follower::attempt(zmq::context_t& context) {
+  try {
+    Work work(*this, context);
+    book_->set_message("");
+    work.run();
+    return true;
+  } catch (const std::exception& error) {
+    if (stop_) return true;
+    const bool behind_door = visitors::is_door(run_.registry);
+    if (!behind_door && visitors::is_alive(run_)) {
+      book_->set_message(error.what());
+      return false;
+    }
+    book_->set_phase(behind_door ? RunPhase::kFailed : RunPhase::kKilled, error.what());
+    return true;
+  }
+}
+
+void Follower::pause() const {
+  const auto until = Clock::now() + kBetweenAttempts;
+  while (!stop_ && Clock::now() < until) std::this_thread::sleep_for(20ms);
 }
 
 }  // namespace trainyard::viewer

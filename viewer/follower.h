@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <zmq.hpp>
 
 #include "viewer/book.h"
 #include "viewer/errands.h"
@@ -16,8 +17,9 @@ namespace trainyard::viewer {
 /// Follows a running launch as a visitor (a program outside of the plan), and writes what it learns into a book, which
 /// holds everything that the viewer knows about the run. It listens to topics, and once a second it requests counters
 /// from the registry, the socket at which the launcher answers questions. It also reads the files that the logger
-/// writes, because they contain what happened before the follower attached, and messages that it has missed. Its thread
-/// ends when the run has ended; over() then returns true.
+/// writes, because they contain what happened before the follower attached, and messages that it has missed. If the run
+/// cannot be followed at present, for instance because its launcher is suspended, the follower enters the reason into
+/// the book and tries again. Its thread ends when the run has ended; over() then returns true.
 class Follower {
  public:
   /// `on_alert` is called on the follower's thread.
@@ -39,6 +41,10 @@ class Follower {
   class Work;
 
   void follow();
+  // Follows the run until it ends or an error occurs. Returns false if the follower should try again.
+  bool attempt(zmq::context_t& context);
+  // Waits before the next attempt.
+  void pause() const;
 
   visitors::RunInfo run_;
   std::shared_ptr<Book> book_;

@@ -119,8 +119,13 @@ bool HistogramShelf::add(const Histograms& message) {
     const Key key(histogram.of, histogram.name);
     if (!is_sound(histogram) || histogram.not_finite > histogram.elements) continue;
     if (!series_.contains(key) && series_.size() >= kMaxSeries) continue;
-    const auto [place, fresh] = series_[key].try_emplace(message.step, histogram);
-    if (!fresh) add_to(place->second, histogram);
+    const auto [place, fresh] = series_[key].try_emplace(message.step);
+    auto& [sum, ranks] = place->second;
+    if (ranks.add(message.rank, message.ranks)) {
+      add_to(sum, histogram);
+    } else {
+      sum = std::move(histogram);
+    }
     entries_ += fresh ? 1 : 0;
   }
   while (entries_ > kMaxEntries) thin_out();
@@ -155,7 +160,7 @@ json HistogramShelf::list() const {
                     {"name", key.second},
                     {"steps", steps.size()},
                     {"last_step", step},
-                    {"elements", last.elements}});
+                    {"elements", last.sum.elements}});
   }
   return list;
 }
@@ -171,13 +176,13 @@ json HistogramShelf::series(HistogramOf of, const std::string& name, std::size_t
                 suggestion(name, known));
   }
   Grid grid;
-  for (const auto& [step, histogram] : found->second)
-    grid.cover(Grid::of(histogram), static_cast<std::int64_t>(buckets));
+  for (const auto& [step, entry] : found->second) grid.cover(Grid::of(entry.sum), static_cast<std::int64_t>(buckets));
   json answer{{"of", name_of(of)}, {"name", name}, {"first", grid.first}, {"width", std::ldexp(1.0, grid.exponent)}};
   for (const char* key : {"steps", "counts", "smallest", "largest", "mean", "deviation", "elements", "not_finite"}) {
     answer[key] = json::array();
   }
-  for (const auto& [step, histogram] : found->second) {
+  for (const auto& [step, entry] : found->second) {
+    const Histogram& histogram = entry.sum;
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(grid.end - grid.first));
     if (!histogram.counts.empty()) grid.add(histogram, counts);
     answer["steps"].push_back(step);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "messages/histogram.h"
+#include "viewer/added_ranks.h"
 
 namespace trainyard::viewer {
 
@@ -25,8 +26,9 @@ class HistogramShelf {
   static constexpr std::size_t kMaxSeries = 2 * Histograms::kMaxHistograms;
   static constexpr std::size_t kMaxEntries = 20'000;
 
-  /// Adds the histograms of a message. Returns false if the shelf already contains them. Histograms whose numbers are
-  /// inconsistent are ignored.
+  /// Adds the histograms of a message. Returns false if the shelf already contains them. If a rank reports a tensor
+  /// again for the same step, the new histogram replaces the old one. Histograms whose numbers are inconsistent are
+  /// ignored.
   bool add(const Histograms& message);
 
   /// Returns the list of all tensors that have histograms. The elements have the form `{"of", "name", "steps",
@@ -45,11 +47,15 @@ class HistogramShelf {
 
  private:
   using Key = std::pair<HistogramOf, std::string>;
+  struct Entry {
+    Histogram sum;
+    AddedRanks ranks;
+  };
 
   void thin_out();
 
-  std::map<Key, std::map<std::uint64_t, Histogram>> series_;  ///< The histograms of each tensor, by step.
-  std::set<std::pair<std::int64_t, std::uint32_t>> known_;    ///< The times and ranks of the messages that were added.
+  std::map<Key, std::map<std::uint64_t, Entry>> series_;    ///< The histograms of each tensor, by step.
+  std::set<std::pair<std::int64_t, std::uint32_t>> known_;  ///< The times and ranks of the messages that were added.
   std::size_t entries_ = 0;
   std::uint64_t revision_ = 0, last_step_ = 0;
 };

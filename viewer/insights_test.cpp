@@ -45,11 +45,12 @@ std::vector<double> random_values(std::size_t count, double centre, double sprea
   return values;
 }
 
-Histograms report(std::uint64_t step, std::vector<Histogram> histograms, std::uint32_t rank = 0) {
+/// `launch` distinguishes the reports of several launches about one step.
+Histograms report(std::uint64_t step, std::vector<Histogram> histograms, std::uint32_t rank = 0, int launch = 0) {
   return {.rank = rank,
-          .ranks = rank + 1,
+          .ranks = 2,
           .step = step,
-          .time_ns = static_cast<std::int64_t>(step) * 1'000'000,
+          .time_ns = static_cast<std::int64_t>(step) * 1'000'000 + launch,
           .histograms = std::move(histograms)};
 }
 
@@ -109,6 +110,21 @@ TEST(HistogramShelfTest, ThePartsOfAllRanksAreOneTensor) {
   EXPECT_EQ(series["elements"], json({5}));
 }
 
+TEST(HistogramShelfTest, AStepThatALaterLaunchRepeatsIsReplaced) {
+  HistogramShelf shelf;
+  for (int launch = 0; launch < 3; ++launch) {
+    shelf.add(report(10, {histogram_of({1, 2, 3}, 1)}, 0, launch));
+    shelf.add(report(10, {histogram_of({3, 4}, 1)}, 1, launch));
+  }
+  const json series = shelf.series(HistogramOf::kWeights, "w", 64);
+  EXPECT_EQ(series["counts"], json({{1, 1, 2, 1}}));
+  EXPECT_EQ(series["elements"], json({5}));
+  Histograms of_one_rank = report(10, {histogram_of({1, 1}, 1)}, 0, 3);
+  of_one_rank.ranks = 1;
+  shelf.add(of_one_rank);
+  EXPECT_EQ(shelf.series(HistogramOf::kWeights, "w", 64)["counts"], json({{2}}));
+}
+
 TEST(HistogramShelfTest, WhatContradictsItselfIsLeftOut) {
   const Histogram good = histogram_of({1, 2}, 1, "good");
   std::vector<Histogram> strange(7, good);
@@ -160,12 +176,13 @@ TEST(HistogramShelfTest, AnUnknownNameIsAnsweredWithTheNearestOne) {
       "the run has no histogram of weights named 'hiden.weight'; did you mean 'hidden.weight'? known: hidden.weight");
 }
 
-Confusion confusion(std::uint64_t step, std::vector<std::uint64_t> counts, std::uint32_t rank = 0) {
+/// `evaluation` distinguishes several evaluations at one step.
+Confusion confusion(std::uint64_t step, std::vector<std::uint64_t> counts, std::uint32_t rank = 0, int evaluation = 0) {
   return {.rank = rank,
           .ranks = 2,
           .step = step,
           .split = "validate",
-          .time_ns = static_cast<std::int64_t>(step * 10 + rank),
+          .time_ns = static_cast<std::int64_t>(step * 10 + rank) + evaluation * 2,
           .classes = {"cat", "dog"},
           .counts = std::move(counts)};
 }
@@ -185,6 +202,15 @@ TEST(ConfusionShelfTest, TheCountsOfAllRanksAreAdded) {
   EXPECT_EQ(trainyard::testing::error_of([&] { shelf.matrix("validate", 7); }).second,
             "the run has no confusion matrix of the split 'validate' after step 7");
   EXPECT_EQ(trainyard::testing::error_of([&] { shelf.matrix("test", {}); }).first, Code::kNotFound);
+}
+
+TEST(ConfusionShelfTest, AnEvaluationThatIsRepeatedAtTheSameStepReplacesTheFirst) {
+  ConfusionShelf shelf;
+  shelf.add(confusion(1, {1, 2, 3, 4}, 0));
+  shelf.add(confusion(1, {1, 0, 0, 1}, 1));
+  shelf.add(confusion(1, {0, 1, 0, 0}, 1, 1));
+  shelf.add(confusion(1, {5, 0, 0, 5}, 0, 1));
+  EXPECT_EQ(shelf.matrix("validate", 1)["counts"], json({5, 1, 0, 5}));
 }
 
 TEST(ConfusionShelfTest, TheOldestAreForgotten) {

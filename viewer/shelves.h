@@ -49,7 +49,7 @@ struct Positions {
 struct Shelves {
   Identity identity;
   RunPhase phase = RunPhase::kStarting;
-  std::string message;  ///< Details of the phase, such as why the run failed.
+  std::string message;  ///< Details of the phase, such as why the run failed, or why it cannot be followed at present.
   CurveShelf curves;
   LogShelf log;
   SampleShelf samples;

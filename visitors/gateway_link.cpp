@@ -32,7 +32,7 @@ zmq::socket_t monitor_of(zmq::context_t& context, zmq::socket_t& socket) {
   if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
     throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
   }
-  zmq::socket_t monitor(context, zmq::socket_type::pair);
+  zmq::socket_t monitor = core::make_socket(context, zmq::socket_type::pair);
   monitor.connect(address);
   return monitor;
 }

@@ -20,9 +20,13 @@ namespace trainyard::visitors {
 /// permits more whenever half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {
  public:
+  /// The number of sockets of the ZeroMQ context that one link takes: one for the connection, and two that report when
+  /// it is made and lost.
+  static constexpr std::size_t kSockets = 3;
+
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object. There may be at most 64
-  /// (kMaxVisitorSubscriptions). Throws kIo if the socket cannot be connected, and kUnsupported for an address on
-  /// another host, unless it is a front door (visitors/door.h).
+  /// (kMaxVisitorSubscriptions). Throws kIo if a socket cannot be opened or connected, and kUnsupported for an address
+  /// on another host, unless it is a front door (visitors/door.h).
   GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams, ListenOptions options);
   /// Unsubscribes, so that the publisher sends nothing more.
   ~GatewayLink();

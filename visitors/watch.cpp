@@ -81,12 +81,18 @@ void Watch::connect(const json& topics) {
       }
     }
   }
-  // Removes links to processes that were started again at other addresses.
-  std::erase_if(links_, [&](const auto& link) {
-    const bool moved = link->disconnected() && !endpoints.contains(link->endpoint());
-    if (moved) lost_.erase(link.get());
-    return moved;
-  });
+  // Removes links to processes that are being started again, or were started again at other addresses. If such a
+  // process gets its old address again, a later list leads to a new link.
+  std::set<std::string> gone;
+  for (const auto& link : links_) {
+    if (link->disconnected() && !endpoints.contains(link->endpoint())) gone.insert(link->endpoint());
+  }
+  for (const auto& link : links_) {
+    if (!link->disconnected()) gone.erase(link->endpoint());
+  }
+  std::erase_if(connected_, [&](const auto& subscription) { return gone.contains(subscription.first); });
+  std::erase_if(lost_, [&](const GatewayLink* link) { return gone.contains(link->endpoint()); });
+  std::erase_if(links_, [&](const auto& link) { return gone.contains(link->endpoint()); });
   for (auto& [endpoint, streams] : missing) {
     for (std::size_t first = 0; first < streams.size(); first += kMaxVisitorSubscriptions) {
       const auto begin = streams.begin() + static_cast<std::ptrdiff_t>(first);

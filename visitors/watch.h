@@ -22,8 +22,12 @@ namespace trainyard::visitors {
 /// started again later. Only one thread may use it.
 ///
 ///     Watch watch(context, find_run("mnist"), {"/metrics"});
-///     while (!watch.ended()) {
-///       if (const auto message = watch.next(1s)) print(json_from_binary(message->stream->schema, message->bytes()));
+///     while (true) {
+///       if (const auto message = watch.next(1s)) {
+///         print(json_from_binary(message->stream->schema, message->bytes()));
+///       } else if (watch.ended()) {
+///         break;
+///       }
 ///     }
 class Watch {
  public:

@@ -159,6 +159,27 @@ TEST_F(WatchTest, FollowsAProcessThatWasStartedAgainElsewhere) {
   pump(watch, [&] { return received_.size() == 2; });
 }
 
+TEST_F(WatchTest, FollowsAProcessThatWasStartedAgainAtTheSameAddress) {
+  std::optional<FakeGateway> gateway(std::in_place, context_, endpoint("gateway"));
+  registry_.publish("/scalars", {endpoint("gateway")});
+  Watch watch(context_, run(), {"/scalars"});
+  accept(watch, *gateway);
+  gateway->publish({"loss", 1}, 0);
+  pump(watch, [&] { return received_.size() == 1; });
+  // While the process is being started again, its address is unknown.
+  registry_.publish("/scalars", {""});
+  gateway.reset();
+  pump(watch, [&] { return !watch.subscribed(); });
+  EXPECT_FALSE(watch.ended());
+  gateway.emplace(context_, endpoint("gateway"));
+  registry_.publish("/scalars", {endpoint("gateway")});
+  std::jthread publisher([&] {
+    gateway->accept();
+    gateway->publish({"loss", 2}, 0);
+  });
+  pump(watch, [&] { return received_.size() == 2; });
+}
+
 TEST_F(WatchTest, LetsProcessesTakeTurns) {
   FakeGateway busy(context_, endpoint("busy")), calm(context_, endpoint("calm"));
   registry_.publish("/scalars", {endpoint("busy"), endpoint("calm")});

@@ -52,7 +52,7 @@ FoundDevices Cpu::find_devices() const { return {.count = cpu::usable_cores(), .
 
 /// If LibTorch has no float16 kernels for the CPU, the precision 16-mixed is emulated, and 16-true is not supported.
 AcceleratorTraits Cpu::traits() const {
-  AcceleratorTraits traits{.precisions = {}, .shared_devices = true, .auto_rank = 1};
+  AcceleratorTraits traits{.precisions = {}, .shared_devices = true, .auto_priority = 1};
   for (const std::string& name : precision_names()) {
     if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
   }

@@ -19,7 +19,7 @@ AcceleratorTraits Cuda::traits() const {
   AcceleratorTraits traits{.precisions = precision_names(),
                            .host_memory = false,
                            .shares_memory_by = TRAINYARD_CUDA_DEVICE ? "cuda" : "",
-                           .auto_rank = 100};
+                           .auto_priority = 100};
   constexpr int kFirstWithBFloat16 = 8;  // Compute capability 8.0, Ampere.
   int major = 0;
   if (is_available() && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&

@@ -31,7 +31,7 @@ FoundDevices Mps::find_devices() const {
   return {.count = 0, .problem = "this LibTorch was built without MPS, or this is no Mac"};
 }
 
-AcceleratorTraits Mps::traits() const { return {.precisions = {"32-true"}, .host_memory = false, .auto_rank = 90}; }
+AcceleratorTraits Mps::traits() const { return {.precisions = {"32-true"}, .host_memory = false, .auto_priority = 90}; }
 
 std::unique_ptr<ClaimedDevice> Mps::open(int) const { return std::make_unique<MacGpu>(*this); }
 

@@ -12,7 +12,7 @@ constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 /// Returns the traits that all kinds of simulated hardware share: they have separate memory, and `accelerator = "auto"`
 /// never chooses them.
-AcceleratorTraits traits(const std::string& kind) { return {.host_memory = false, .rules = kind, .auto_rank = 0}; }
+AcceleratorTraits traits(const std::string& kind) { return {.host_memory = false, .rules = kind, .auto_priority = 0}; }
 
 /// Returns the rules of Graphcore's second-generation IPU: 900 MB of memory inside each processor, a number of devices
 /// that is a power of two, graphs compiled ahead of time, fp32 and mixed fp16 arithmetic, and batches that arrive over

@@ -51,7 +51,7 @@ TEST_F(SimulatedTest, ATpuHasOneOrEightAndAnHpuUpToEight) {
 
 TEST_F(SimulatedTest, IsNeverTakenByItself) {
   for (const char* kind : {"ipu", "tpu", "hpu", "custom"}) {
-    EXPECT_EQ(make(std::string(R"({"kind": ")") + kind + "\"}")->traits().auto_rank, 0) << kind;
+    EXPECT_EQ(make(std::string(R"({"kind": ")") + kind + "\"}")->traits().auto_priority, 0) << kind;
   }
 }
 
@@ -107,7 +107,7 @@ TEST_F(SimulatedTest, IsDescribedWithoutParameters) {
   context_.where = "accelerator 'simulated'";
   const Simulated described(context_);
   EXPECT_TRUE(described.is_available());
-  EXPECT_EQ(described.traits().auto_rank, 0);
+  EXPECT_EQ(described.traits().auto_priority, 0);
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ TorchDevice::Found TorchDevice::look() const {
 FoundDevices TorchDevice::find_devices() const { return found().devices; }
 
 AcceleratorTraits TorchDevice::traits() const {
-  AcceleratorTraits traits{.precisions = *precisions_, .host_memory = false, .rules = *device_type_, .auto_rank = 0};
+  AcceleratorTraits traits{
+      .precisions = *precisions_, .host_memory = false, .rules = *device_type_, .auto_priority = 0};
   traits.device_counts.assign(device_counts_->begin(), device_counts_->end());
   traits.gradient_clipping = *gradient_clipping_;
   traits.static_graph_only = *static_graph_only_;

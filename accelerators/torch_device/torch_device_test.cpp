@@ -40,7 +40,7 @@ class TorchDeviceTest : public ::testing::Test {
 
 TEST_F(TorchDeviceTest, WithoutATypeItSaysWhatIsMissing) {
   EXPECT_EQ(problem("{}"), "device_type must be given: hpu, ipu, xla, xpu, ...");
-  EXPECT_EQ(make("{}")->traits().auto_rank, 0) << "never taken by itself";
+  EXPECT_EQ(make("{}")->traits().auto_priority, 0) << "never taken by itself";
 }
 
 TEST_F(TorchDeviceTest, TypesThatNobodyHasBroughtAreRefused) {

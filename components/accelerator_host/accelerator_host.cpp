@@ -47,6 +47,8 @@ void AcceleratorHost::on_configure() {
                                                .histograms_every_steps = histograms_every_steps_,
                                                .samples_per_validation = samples_per_validation_,
                                                .confusion_matrix = confusion_matrix_});
+  // Called also when a reader of the arena has died, for which nothing may wait any longer.
+  arena_readable_.on_ready([this] { use_free_arena(); });
 }
 
 /// The run is ending, so nobody waits for the answers to unfinished orders. Messages that still arrive are dropped, so
@@ -149,8 +151,8 @@ void AcceleratorHost::on_snapshot_taken() {
   use_free_arena();
 }
 
-void AcceleratorHost::on_arena_read(const ArenaRead& answer) {
-  workplace_->readers.read(answer);
+void AcceleratorHost::on_arena_read(const ArenaRead& answer, const MessageInfo& info) {
+  workplace_->readers.read(answer, info.source);
   use_free_arena();
 }
 
@@ -210,6 +212,7 @@ bool AcceleratorHost::pause_if_asked() {
                              .kind = OrderKind::kPause,
                              .split = {},
                              .step = position.step,
+                             .all_steps = position.all_steps,
                              .epoch = position.epoch,
                              .cursor = position.cursor,
                              .metrics = {},

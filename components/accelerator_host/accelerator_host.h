@@ -63,7 +63,7 @@ class AcceleratorHost final : public Component {
   void on_optimizer_state(const OptimizerState& state);
   void on_run_state(const RunState& state);
   void on_snapshot_taken();
-  void on_arena_read(const ArenaRead& answer);
+  void on_arena_read(const ArenaRead& answer, const MessageInfo& info);
 
   // These functions decide what happens next.
   void become_ready();
@@ -161,7 +161,7 @@ class AcceleratorHost final : public Component {
   Input<ArenaRead> arena_read_{*this,
                                "arena_read",
                                "a reader of the arena is done",
-                               [this](const auto& message) { on_arena_read(*message); },
+                               [this](const auto& message, const MessageInfo& info) { on_arena_read(*message, info); },
                                {.optional = true}};
 
   Output<ArenaInfo> arena_{*this, "arena", "where parameters and gradients are"};

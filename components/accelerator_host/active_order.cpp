@@ -28,6 +28,7 @@ OrderDone ActiveOrder::finish() {
                  .kind = order_->kind,
                  .split = order_->split,
                  .step = workplace_.position.step,
+                 .all_steps = workplace_.position.all_steps,
                  .epoch = workplace_.position.epoch,
                  .batches = used_,
                  .samples = samples_,

@@ -4,10 +4,12 @@
 #include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "components/accelerator_host/host_fixture.h"
+#include "messages/message_type.h"
 
 namespace trainyard::testing {
 namespace {
@@ -47,6 +49,24 @@ TEST_F(AcceleratorHostTest, TheStateOfTheManagerGoesIntoTheSnapshotWithItsOrder)
   send("/orders",
        Order{.id = 1, .kind = OrderKind::kCheckpoint, .states = {{.owner = "early_stopping", .values = "{}"}}});
   EXPECT_EQ(rig_.received<Snapshot>("snapshot").at(0)->states.back().owner, "early_stopping");
+}
+
+TEST_F(AcceleratorHostTest, ASnapshotWithManyTensorsFitsIntoAMessage) {
+  SavedState many{.owner = "many", .values = "", .tensors = {}};
+  for (int i = 0; i < 200; ++i) {
+    many.tensors.push_back({std::to_string(i), Tensor::empty(DType::kInt32, {1})});
+    many.tensors.back().data.as<int>()[0] = i;
+  }
+  start_ready();
+  send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint, .states = {many}});
+  std::string body;
+  std::vector<Buffer> payloads;
+  encode(*rig_.received<Snapshot>("snapshot").at(0), body, payloads);
+  Snapshot arrived;
+  decode(arrived, std::as_bytes(std::span(body)), payloads);
+  const RestoredStates saved{.path = "c", .states = arrived.states};
+  const StateReader reader(saved, "many", 0);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(reader.tensor(std::to_string(i)).as<int>()[0], i);
 }
 
 TEST_F(AcceleratorHostTest, AResumedRunCountsOn) {

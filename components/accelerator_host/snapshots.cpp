@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/state/packed_tensors.h"
+
 namespace trainyard::host {
 
 bool Snapshots::ask(const Order& order, const RunPosition& position) {
@@ -12,6 +14,7 @@ bool Snapshots::ask(const Order& order, const RunPosition& position) {
   ++pending_;
   std::vector<SavedState> states = runner_.states();
   if (rank_ == 0) states.insert(states.end(), order.states.begin(), order.states.end());
+  fit_into_message(states);
   send_when_copied({.rank = rank_,
                     .order = order.id,
                     .step = position.step,

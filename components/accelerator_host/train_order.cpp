@@ -34,6 +34,7 @@ void TrainOrder::use(const Batch& batch) {
   micro_batch_ = 0;
   // The position advances only when the step is complete. If the run stops before, the step is discarded, and a resumed
   // run begins it again.
+  ++workplace().position.all_steps;
   workplace().position.samples += outcome_.samples;
   workplace().position.cursor = batch.next;
   end_accumulation();

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "components/accelerator_host/host_fixture.h"
+#include "core/edge/edge.h"
 
 namespace trainyard::testing {
 namespace {
@@ -118,6 +119,7 @@ TEST_F(AcceleratorHostTest, AnOverflowEndsTheStepWithoutTheOptimizer) {
   answer(1);
   ASSERT_EQ(done(), 1u);
   EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->step, 1u);
+  EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->all_steps, 2u);
   EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->batches, 2u);
 }
 
@@ -242,6 +244,40 @@ TEST_F(AcceleratorHostTest, AReaderThatHearsOnlyAnotherRankIsNotWaitedFor) {
   EXPECT_EQ(gradients(), 1u);
   send("arena_read", ArenaRead{.rank = 0, .step = 1});
   EXPECT_EQ(gradients(), 2u);
+}
+
+TEST_F(AcceleratorHostTest, AReaderOfTheArenaThatHasDiedIsNotWaitedForUntilItIsRestarted) {
+  rig_.set_window("arena_readable", 1);  // The reader takes the message of step 1 and then dies.
+  start_ready();
+  set_readers(1);
+  send("/orders", train(1, 4));
+  send("batches", batch(1, 0));
+  answer(1);
+  send("batches", batch(1, 1));
+  EXPECT_EQ(gradients(), 1u);
+  for (OutputBase* output : host_->outputs()) {
+    if (output->name() != "arena_readable") continue;
+    for (core::Edge* edge : output->edges()) edge->receiver_gone();
+  }
+  rig_.run_until_idle();
+  EXPECT_EQ(gradients(), 2u) << "its answer can no longer come";
+  answer(2);
+  send("batches", batch(1, 2));
+  EXPECT_EQ(gradients(), 3u) << "it is not waited for in later steps either";
+  send("arena_read", ArenaRead{.rank = 0, .step = 1});  // The answer was on its way when the reader died.
+  rig_.take("arena_readable", 10);                      // The reader has been restarted.
+  answer(3);
+  send("batches", batch(1, 3));
+  EXPECT_EQ(gradients(), 3u);
+  send("arena_read", ArenaRead{.rank = 0, .step = 3});
+  EXPECT_EQ(gradients(), 4u);
+}
+
+TEST_F(AcceleratorHostTest, AnAnswerOfAReaderThatIsNotAwaitedIsAnError) {
+  start_ready();
+  set_readers(1);
+  EXPECT_THAT([&] { send("arena_read", ArenaRead{.rank = 0, .step = 1}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("0 answers to step 0 are awaited")));
 }
 
 TEST_F(AcceleratorHostTest, ATrainingOrderWithoutBatchesIsDoneAtOnce) {

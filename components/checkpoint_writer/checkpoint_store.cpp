@@ -153,6 +153,25 @@ void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   stored_.push_back(std::move(checkpoint));
 }
 
+/// There is no link "best" while no checkpoint that is kept has a value of the monitored metric. With
+/// RetentionRule::best = 0, this can happen again after the link was made.
+void CheckpointStore::point_to_best(
+    const std::vector<std::size_t>& doomed,
+    const std::function<void(const char* pointer, const StoredCheckpoint& target)>& point,
+    std::vector<std::string>& warnings) const {
+  std::vector<StoredCheckpoint> kept;
+  for (std::size_t i = 0; i < stored_.size(); ++i) {
+    if (!std::ranges::binary_search(doomed, i)) kept.push_back(stored_[i]);
+  }
+  if (const auto best = best_of(kept, options_.rule)) return point("best", kept[*best]);
+  const auto target = checkpoints::follow_pointer(options_.directory, "best");
+  if (!target || std::ranges::none_of(doomed, [&](std::size_t i) { return stored_[i].path == *target; })) return;
+  std::error_code error;
+  if (fs::remove(options_.directory + "/best", error); error) {
+    warnings.push_back(fmt::format("cannot remove the link {}/best: {}", options_.directory, error.message()));
+  }
+}
+
 /// Moves the links before it deletes anything, so that a link never refers to a deleted checkpoint. If a link cannot be
 /// moved, the checkpoint to which it refers is kept. The others are still deleted; otherwise the disk would fill up.
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
@@ -166,9 +185,8 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
     }
   };
   point("last", stored_.back());
-  // There is no link "best" until the monitored metric has been measured.
-  if (const auto best = best_of(stored_, options_.rule)) point("best", stored_[*best]);
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
+  point_to_best(doomed, point, warnings);
   // Deletes from the end, so that the remaining indices stay valid.
   for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
     if (std::ranges::count(pointed_to, stored_[*index].path) != 0) continue;

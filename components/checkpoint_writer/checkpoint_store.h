@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -71,6 +72,11 @@ class CheckpointStore {
   // Returns the value of the monitored metric, if there is one and it is finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);
+  // Lets the link "best" refer to the best checkpoint except those with the indices `doomed`, which will be deleted.
+  // Removes the link if it would otherwise refer to one of these.
+  void point_to_best(const std::vector<std::size_t>& doomed,
+                     const std::function<void(const char* pointer, const StoredCheckpoint& target)>& point,
+                     std::vector<std::string>& warnings) const;
   // Moves the links and deletes checkpoints. Adds a warning for each problem instead of throwing.
   void tidy(std::vector<std::string>& warnings);
 

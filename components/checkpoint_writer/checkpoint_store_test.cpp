@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 #include "checkpoints/checkpoint_reader.h"
@@ -18,8 +19,8 @@ using testing::error_of;
 
 class CheckpointStoreTest : public ::testing::Test {
  protected:
-  CheckpointStore make_store() {
-    CheckpointStore store({.directory = directory_.path(), .monitor = "loss", .rule = {.last = 2, .best = 1}});
+  CheckpointStore make_store(std::size_t best = 1) {
+    CheckpointStore store({.directory = directory_.path(), .monitor = "loss", .rule = {.last = 2, .best = best}});
     store.describe("mlp", "adamw", {{"beta1", 0.9}});
     return store;
   }
@@ -66,6 +67,21 @@ TEST_F(CheckpointStoreTest, KeepsTheNewestAndTheBestAndPointsToThem) {
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020", "step-00000040", "step-00000050"}));
   EXPECT_EQ(fs::read_symlink(directory_ / "last"), "step-00000050");
   EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");
+}
+
+TEST_F(CheckpointStoreTest, BestIsAmongTheCheckpointsThatAreKept) {
+  CheckpointStore store = make_store(/*best=*/0);
+  const double losses[] = {1, 3, 2};
+  for (std::uint64_t i = 0; i < 3; ++i) write(store, (i + 1) * 10, losses[i]);
+  EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020", "step-00000030"}));
+  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000030");
+}
+
+TEST_F(CheckpointStoreTest, BestGoesWithTheLastCheckpointThatHasTheMetric) {
+  CheckpointStore store = make_store(/*best=*/0);
+  write(store, 10, 1);
+  for (std::uint64_t step : {20, 30}) write(store, step, std::nan(""));
+  EXPECT_EQ(names(), (std::vector<std::string>{"last", "step-00000020", "step-00000030"}));
 }
 
 TEST_F(CheckpointStoreTest, BytesAreThoseOnDisk) {

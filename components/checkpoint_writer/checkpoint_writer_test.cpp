@@ -7,6 +7,7 @@
 #include "checkpoints/checkpoint_reader.h"
 #include "checkpoints/safetensors.h"
 #include "components/checkpoint_writer/test_files.h"
+#include "core/edge/edge.h"
 #include "core/testing/rig.h"
 
 namespace trainyard {
@@ -214,6 +215,26 @@ TEST_F(CheckpointWriterTest, TheRanksWaitUntilEveryComponentHasGivenItsState) {
   for (const SavedState& state : checkpoints::read_checkpoint(step("00000007")).run.states)
     owners.push_back(state.owner);
   EXPECT_EQ(owners, (std::vector<std::string>{"random_numbers", "early_stopping", "a", "b"}));
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, AComponentWhoseProcessHasDiedIsNotWaitedFor) {
+  Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", "{}");
+  rig_.set_window("/state_request", 0);  // As if one of the two components received nothing any more.
+  rig_.start();
+  with_stateful_components(writer, 2);
+  for (OutputBase* output : writer.outputs()) {
+    if (output->name() != "state_request") continue;
+    for (core::Edge* edge : output->edges()) edge->receiver_gone();
+  }
+  rig_.send("arena", arena_);
+  rig_.send("optimizer_state", state_);
+  rig_.send("snapshot", testing::snapshot_at(7));
+  rig_.run_until_idle();
+  rig_.send("/states", StateAnswer{.order = 107, .component = "a", .states = {{.owner = "a", .values = R"({"x":1})"}}});
+  wait_for_checkpoints(1);
+  EXPECT_EQ(rig_.received<CheckpointDone>("/checkpoints").at(0)->error, "");
+  EXPECT_EQ(checkpoints::read_checkpoint(step("00000007")).run.states.back().owner, "a");
   rig_.stop();
 }
 

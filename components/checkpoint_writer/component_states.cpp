@@ -2,16 +2,17 @@
 #include "components/checkpoint_writer/component_states.h"
 
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "core/component/component.h"
+#include "core/component/partners.h"
 #include "messages/error.h"
 
 namespace trainyard {
-
 ComponentStates::ComponentStates(Component& owner)
     : owner_(owner),
       request_(owner, "state_request", "a request for the component's state, for a checkpoint",
@@ -41,15 +42,17 @@ void ComponentStates::give_back(RestoredStates states, std::function<void(const 
   given_back_ = std::move(done);
   if (taken_.connections() == 0) return std::exchange(given_back_, nullptr)(left_);
   restored_.send(std::move(states));
+  awaited_ = taken_.connections() - core::partners_of(restored_, taken_).dead.size();
+  if (awaited_ == 0) return std::exchange(given_back_, nullptr)(left_);
   start_clock([this] {
     throw Error(Code::kTimeout, "{}: of {} components that have state, only these have taken it back in {} s: {}",
-                owner_.where(), taken_.connections(), kDeadline.count(), fmt::join(answered_, ", "));
+                owner_.where(), awaited_, kDeadline.count(), fmt::join(answered_, ", "));
   });
 }
 
 void ComponentStates::on_taken(const StatesTaken& taken) {
   for (const std::string& owner : taken.owners) left_.erase(owner);
-  if (!given_back_ || !answered_.insert(taken.component).second || answered_.size() < taken_.connections()) return;
+  if (!given_back_ || !answered_.insert(taken.component).second || answered_.size() < awaited_) return;
   stop_clock();
   std::exchange(given_back_, nullptr)(left_);
 }
@@ -61,9 +64,17 @@ void ComponentStates::collect(std::uint64_t order, std::uint64_t step, Collected
   states_.clear();
   collected_ = std::move(done);
   request_.send(StateRequest{.order = order, .step = step});
+  const std::size_t dead = core::partners_of(request_, answers_).dead.size();
+  awaited_ = answers_.connections() - dead;
+  if (dead > 0) {
+    owner_.context().log->warn(
+        "the checkpoint of step {} lacks the state of {} of {} components, whose processes have ended", step, dead,
+        answers_.connections());
+  }
+  if (awaited_ == 0) return std::exchange(collected_, nullptr)({}, "");
   start_clock([this] {
-    give_up(fmt::format("of {} components that have state, only these have given it in {} s: {}",
-                        answers_.connections(), kDeadline.count(), fmt::join(answered_, ", ")));
+    give_up(fmt::format("of {} components that have state, only these have given it in {} s: {}", awaited_,
+                        kDeadline.count(), fmt::join(answered_, ", ")));
   });
 }
 
@@ -73,7 +84,7 @@ void ComponentStates::on_answer(const StateAnswer& answer) {
   // State that is the same on all ranks is saved only once.
   std::ranges::copy_if(answer.states, std::back_inserter(states_),
                        [](const SavedState& state) { return state.per_rank || state.rank == 0; });
-  if (answered_.size() < answers_.connections()) return;
+  if (answered_.size() < awaited_) return;
   stop_clock();
   std::exchange(collected_, nullptr)(std::move(states_), "");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,6 +19,8 @@ namespace trainyard {
 
 /// Collects the state of other components for a checkpoint, and gives it back to them when a run resumes. It adds the
 /// necessary inputs and outputs to the checkpoint writer; every component with state has a StatePort, which answers.
+/// It does not wait for components whose processes have died, so a checkpoint then lacks their state. If a process dies
+/// while an answer is awaited from it, the deadline applies.
 class ComponentStates {
  public:
   /// The time within which all components must have sent or restored their state. A component does so between two
@@ -56,6 +59,7 @@ class ComponentStates {
   Input<StatesTaken> taken_;
 
   std::optional<core::EventLoop::TimerId> clock_;
+  std::size_t awaited_ = 0;         ///< The number of components that must answer.
   std::set<std::string> answered_;  ///< The components that have answered.
   std::set<std::string> left_;      ///< The names of the states that no component has restored yet.
   std::function<void(const std::set<std::string>& left)> given_back_;

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "checkpoints/checkpoint_reader.h"
 #include "checkpoints/safetensors.h"
+#include "core/state/packed_tensors.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -110,22 +112,37 @@ std::vector<StateSlice> check_own(const checkpoints::CheckpointSummary& summary,
   return present;
 }
 
-/// Reads the tensors of the states into newly allocated memory.
+/// Returns the description of a state's tensor in the file state.safetensors.
+const checkpoints::SafetensorsEntry& entry_of(const checkpoints::CheckpointSummary& summary, const SavedState& state,
+                                              const StateTensor& tensor) {
+  const std::string name = checkpoints::state_tensor_name(state, tensor.name);
+  const checkpoints::SafetensorsEntry* entry = summary.state ? summary.state->find(name) : nullptr;
+  if (entry != nullptr) return *entry;
+  throw Error(Code::kCorrupt, "{}: {} lists a tensor '{}', which {} does not have", summary.path, checkpoints::kRunFile,
+              name, checkpoints::kStateFile);
+}
+
+/// Reads the tensors of the states into newly allocated memory. The tensors share buffers, because one message contains
+/// the states of all ranks.
 void load_states(const checkpoints::CheckpointSummary& summary, std::vector<SavedState>& states) {
-  std::optional<checkpoints::SafetensorsFile> file;
+  std::vector<StateTensor*> missing;
+  std::vector<const checkpoints::SafetensorsEntry*> entries;
+  std::vector<Tensor> loaded;
   for (SavedState& state : states) {
     for (StateTensor& tensor : state.tensors) {
       if (!tensor.data.buffer.empty()) continue;  // In format 1, run.json contains the tensors.
-      const std::string name = checkpoints::state_tensor_name(state, tensor.name);
-      const checkpoints::SafetensorsEntry* entry = summary.state ? summary.state->find(name) : nullptr;
-      if (entry == nullptr) {
-        throw Error(Code::kCorrupt, "{}: {} lists a tensor '{}', which {} does not have", summary.path,
-                    checkpoints::kRunFile, name, checkpoints::kStateFile);
-      }
-      if (!file) file.emplace(summary.path + "/" + checkpoints::kStateFile);
-      tensor.data = Tensor::empty(entry->dtype, entry->shape);
-      if (tensor.data.bytes() > 0) file->read(*entry, {tensor.data.data(), tensor.data.bytes()});
+      const checkpoints::SafetensorsEntry& entry = entry_of(summary, state, tensor);
+      missing.push_back(&tensor);
+      entries.push_back(&entry);
+      loaded.push_back({.dtype = entry.dtype, .shape = entry.shape, .buffer = {}});
     }
+  }
+  if (missing.empty()) return;
+  allocate_together(loaded);
+  const checkpoints::SafetensorsFile file(summary.path + "/" + checkpoints::kStateFile);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (const std::size_t bytes = loaded[i].bytes(); bytes > 0) file.read(*entries[i], {loaded[i].data(), bytes});
+    missing[i]->data = std::move(loaded[i]);
   }
 }
 

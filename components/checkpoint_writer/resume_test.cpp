@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "checkpoints/manifest.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/test_files.h"
+#include "core/state/state.h"
+#include "messages/message_type.h"
 
 namespace trainyard {
 namespace {
@@ -56,6 +59,25 @@ TEST_F(ResumeTest, LastFillsEveryBlockInPlace) {
   EXPECT_EQ(state_.blocks[0].data.as<float>()[16], 30.0f);
   EXPECT_EQ(arena_.blocks[0].data.as<float>()[0], 9.0f) << "gradients are not touched";
   EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(ResumeTest, ManyTensorsOfStatesFitIntoOneMessage) {
+  Snapshot snapshot = testing::snapshot_at(40);
+  snapshot.states = {{.owner = "many", .values = "", .tensors = {}}};
+  for (int i = 0; i < 200; ++i) {
+    snapshot.states[0].tensors.push_back({std::to_string(i), testing::floats({static_cast<float>(i), 1})});
+  }
+  StateCopy copy;
+  copy.take(layout_, snapshot);
+  CheckpointStore({.directory = directory_.path(), .monitor = "loss", .rule = {.last = 0}}).write(copy);
+
+  std::string body;
+  std::vector<Buffer> payloads;
+  encode(RestoredStates{.path = step(40), .states = resume(step(40)).run.states}, body, payloads);
+  RestoredStates arrived;
+  decode(arrived, std::as_bytes(std::span(body)), payloads);
+  const StateReader reader(arrived, "many", 0);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(reader.tensor(std::to_string(i)).as<float>()[0], static_cast<float>(i));
 }
 
 /// Changes a checkpoint to the form that version 0.1 wrote.

@@ -153,8 +153,12 @@ void Clients::watch_parameters(Id id, const std::vector<std::string>& names, boo
   for (const std::string& name : names) {
     if (!watch) {
       client.parameters.erase(name);
-    } else if (client.parameters.size() < kMostWatchedParameters) {
+    } else if (client.parameters.size() < kMostWatchedParameters || client.parameters.contains(name)) {
       client.parameters.insert(name);
+    } else {
+      throw Error(Code::kUnsupported,
+                  "a client can watch at most {} parameters by name; it can watch all of them by naming none",
+                  kMostWatchedParameters);
     }
   }
 }

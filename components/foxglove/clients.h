@@ -58,7 +58,8 @@ class Clients {
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
   /// If `watch` is true, begins to send a client every change of the parameters `names`; otherwise stops doing so. An
-  /// empty `names` stands for all parameters.
+  /// empty `names` stands for all parameters. Throws kUnsupported if the client would watch more than 4,096 names;
+  /// those before the first that is too many are then watched.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
   /// If `watch` is true, sends a client the graph of topics, services and components, and from then on every change of
   /// the graph; otherwise stops doing so.

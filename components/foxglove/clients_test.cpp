@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/foxglove/clients.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -157,6 +158,18 @@ TEST_F(ClientsTest, OnlyChangedParametersAreToldToThoseWhoWatchThem) {
   EXPECT_EQ(json::parse(channel_.texts[0])["parameters"], json::array({{{"name", "/optimizer/lr"}, {"value", 0.25}}}));
   clients_.watch_parameters(id_, {}, false);
   EXPECT_FALSE(clients_.parameters_wanted());
+}
+
+TEST_F(ClientsTest, AClientWatchesABoundedNumberOfNames) {
+  const auto refusal = [&](const std::vector<std::string>& names) {
+    return trainyard::testing::error_of([&] { clients_.watch_parameters(id_, names, true); }).second;
+  };
+  std::vector<std::string> names;
+  for (int i = 0; i < 4096; ++i) names.push_back(fmt::format("/optimizer/{}", i));
+  EXPECT_EQ(refusal(names), "");
+  EXPECT_EQ(refusal({names.front()}), "") << "it is watched already";
+  EXPECT_THAT(refusal({"/optimizer/lr"}), HasSubstr("at most 4096 parameters by name"));
+  EXPECT_EQ(refusal({}), "") << "this stands for all parameters";
 }
 
 TEST_F(ClientsTest, AClientHasABoundedNumberOfOpenRequests) {

@@ -82,7 +82,7 @@ void Feed::follow(const std::set<std::string>& endpoints) {
     try {
       links_.emplace(endpoint, std::make_shared<Link>(*this, endpoint));
     } catch (const Error&) {
-      // The process may have ended. The next list of topics contains its new address.
+      // The process may have ended, or no socket is left. The next list of topics leads to another attempt.
     }
   }
 }

@@ -30,6 +30,9 @@ class Feed {
   /// called by `sink`.
   void follow(const std::set<std::string>& endpoints);
 
+  /// Returns the number of connections.
+  std::size_t links() const { return links_.size(); }
+
  private:
   class Link;
 

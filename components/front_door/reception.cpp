@@ -23,6 +23,9 @@ constexpr std::chrono::milliseconds kBetweenLooks{1000};
 constexpr std::chrono::milliseconds kBetweenFirstLooks{50};
 /// The asker of the front door's own questions. The name of a visitor is never empty.
 constexpr const char* kMyself = "";
+/// The maximum number of sockets: those of the relay, and some for visitors, the registry, and sockets that are being
+/// closed.
+constexpr std::size_t kMostSockets = Relay::kMostLinks * visitors::GatewayLink::kSockets + 256;
 
 core::Frames copied(const core::Frames& frames) {
   core::Frames copy;
@@ -53,6 +56,7 @@ Reception::Reception(core::EventLoop& loop, const std::string& address, const co
                      Warn warn)
     : loop_(loop),
       warn_(std::move(warn)),
+      context_(1, static_cast<int>(kMostSockets)),
       doorkeeper_(context_, std::move(allowed)),
       relay_(loop, context_),
       door_(context_, address, door_owner(), &key) {

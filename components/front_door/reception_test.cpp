@@ -13,6 +13,7 @@
 #include "core/testing/flood.h"
 #include "core/testing/temporary_folder.h"
 #include "core/transport/frames.h"
+#include "messages/subscription.h"
 
 namespace trainyard::front_door {
 namespace {
@@ -58,7 +59,7 @@ class ReceptionTest : public ::testing::Test {
     while (core::receive_frames(registry_, frames)) {
       const json question = json::parse(frames.at(1).to_string_view());
       if (question.size() == 2 && question["op"] == "topics") {
-        answer(frames.at(0).to_string(), {{"id", question["id"]}, {"ok", true}, {"result", json::array()}});
+        answer(frames.at(0).to_string(), {{"id", question["id"]}, {"ok", true}, {"result", topics_}});
       } else {
         heard_.push_back({frames.at(0).to_string(), question});
       }
@@ -91,6 +92,27 @@ class ReceptionTest : public ::testing::Test {
     return socket;
   }
 
+  /// Returns the description of a topic that so many processes publish, none of which can be reached.
+  json topic_of(const std::string& name, std::size_t processes) const {
+    json publishers = json::array();
+    for (std::size_t i = 0; i < processes; ++i) {
+      publishers.push_back(
+          {{"process", "p"}, {"endpoint", fmt::format("ipc://{}", folder_.path(fmt::format("{}", i)))}});
+    }
+    return {{"topic", name}, {"schema", "T {\n}\n"}, {"publishers", publishers}};
+  }
+
+  /// Subscribes to a topic under this number, and returns the error of the answer.
+  std::string error_of_subscription(zmq::socket_t& socket, std::uint32_t number, const std::string& topic) {
+    core::send_control(socket, "", Subscribe{.subscription = number, .topic = topic});
+    core::Frames frames;
+    run_until([&] {
+      return core::receive_frames(socket, frames) && frames.size() == 3 &&
+             frames[1].to_string_view() == Subscribed::kTypeName;
+    });
+    return frames.size() == 3 ? core::read_message<Subscribed>(frames[2]).error : "no answer";
+  }
+
   static void ask(zmq::socket_t& socket, const json& question) {
     socket.send(zmq::buffer(question.dump()), zmq::send_flags::none);
   }
@@ -109,6 +131,7 @@ class ReceptionTest : public ::testing::Test {
   std::string address_ = "ipc://" + folder_.path("registry");
   zmq::context_t inside_, outside_;
   zmq::socket_t registry_{inside_, zmq::socket_type::router};
+  json topics_ = json::array();  ///< The registry's answer to the front door's own question about the topics.
   std::deque<std::pair<std::string, json>> heard_;  ///< The questions that the registry has got, each with its asker.
   std::vector<std::string> warnings_;
   core::EventLoop loop_{"test"};
@@ -167,7 +190,8 @@ TEST_F(ReceptionTest, StrangersAreRefusedAndCounted) {
   zmq::socket_t with_forged = visitor(forged, host_);
   zmq::socket_t of_other_run = visitor(watcher_, Key::make("other", Role::kMember));
   for (zmq::socket_t* socket : {&plain, &null, &with_unknown, &with_forged, &of_other_run}) {
-    ask(*socket, {{"id", 1}, {"op", "nodes"}});
+    // Without waiting: libzmq gives up a connection whose handshake fails, and nothing can be sent any more.
+    socket->send(zmq::str_buffer(R"({"id": 1, "op": "nodes"})"), zmq::send_flags::dontwait);
   }
   run_until([&] { return reception_.refusals().connections >= 5; });
   run_until([&] { return !warnings_.empty(); });
@@ -216,6 +240,22 @@ TEST_F(ReceptionTest, NeitherAFloodOfStrangersNorOneThatDoesNotReadDisconnectsAV
   zmq::message_t event;
   EXPECT_FALSE(disconnected.recv(event, zmq::recv_flags::dontwait)) << "the visitor was disconnected";
   EXPECT_GT(reception_.refusals().connections, static_cast<std::uint64_t>(kConnections / 4));
+}
+
+TEST_F(ReceptionTest, ASubscriptionThatNeedsTooManyConnectionsIsRefused) {
+  topics_ = {topic_of("/many", Relay::kMostLinks + 1), topic_of("/few", 2)};
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  // The front door learns the topics from the answer to its own question.
+  std::string error;
+  do {
+    error = error_of_subscription(laptop, 0, "/few");
+  } while (error.find("no topic") != std::string::npos && !HasFatalFailure());
+  EXPECT_EQ(error, "");
+  EXPECT_THAT(
+      error_of_subscription(laptop, 1, "/many"),
+      HasSubstr(fmt::format("the front door has 2 connections to the processes of the run, and this subscription "
+                            "needs {} more; at most ",
+                            Relay::kMostLinks + 1)));
 }
 
 TEST_F(ReceptionTest, TooManyQuestionsOfOneVisitorAreRefused) {

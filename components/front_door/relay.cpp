@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/transport/connection_limit.h"
 #include "core/transport/frames.h"
+#include "messages/error.h"
 #include "messages/log_record.h"
 #include "messages/schema.h"
 #include "messages/spans.h"
@@ -68,7 +70,11 @@ class Relay::Voice final : public Component {
   TopicOutput output_;
 };
 
-Relay::Relay(core::EventLoop& loop, zmq::context_t& context) : loop_(loop), context_(context) {}
+// A link takes four descriptors: one for each of its sockets, and one for the connection itself.
+Relay::Relay(core::EventLoop& loop, zmq::context_t& context)
+    : loop_(loop),
+      context_(context),
+      most_links_(std::min(kMostLinks, core::raise_descriptor_limit() / 2 / (visitors::GatewayLink::kSockets + 1))) {}
 
 Relay::~Relay() = default;
 
@@ -78,7 +84,25 @@ core::VisitorDoor::Owner Relay::door_owner() {
             return topic == topics_.end() ? nullptr : &topic->second->voice->output();
           },
           .joined = [this](core::VisitorEdge& edge) { join(edge); },
-          .left = [this](core::VisitorEdge& edge) { leave(edge); }};
+          .left = [this](core::VisitorEdge& edge) { leave(edge); },
+          .admit = [this](const Subscribe& request) { check_links(request); }};
+}
+
+void Relay::check_links(const Subscribe& request) const {
+  const Topic& topic = *topics_.at(request.topic);
+  const Channel& channel = request.payloads == "inline" ? topic.inlined : topic.plain;
+  if (channel.feed != nullptr) return;
+  std::size_t links = 0;
+  for (const auto& [name, each] : topics_) {
+    for (const Channel* other : {&each->plain, &each->inlined}) {
+      if (other->feed != nullptr) links += other->feed->links();
+    }
+  }
+  if (links + topic.endpoints.size() <= most_links_) return;
+  throw Error(Code::kUnsupported,
+              "the front door has {} connections to the processes of the run, and this subscription needs {} more; at "
+              "most {} are allowed",
+              links, topic.endpoints.size(), most_links_);
 }
 
 void Relay::locate(const nlohmann::json& topics) {

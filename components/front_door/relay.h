@@ -23,6 +23,10 @@ namespace trainyard::front_door {
 /// it, and only once for all visitors, so the processes of the run need to send each message only once.
 class Relay {
  public:
+  /// The maximum number of connections to the processes of the run. There are fewer if they would need more than half
+  /// of the file descriptors that this process may open.
+  static constexpr std::size_t kMostLinks = 4096;
+
   /// Everything happens on `loop`.
   Relay(core::EventLoop& loop, zmq::context_t& context);
   ~Relay();
@@ -69,6 +73,8 @@ class Relay {
   };
 
   void locate_one(const nlohmann::json& described);
+  // Throws kUnsupported if the subscription would need more connections than are allowed.
+  void check_links(const Subscribe& request) const;
   void join(core::VisitorEdge& edge);
   void leave(core::VisitorEdge& edge);
   // Replaces the number that a process has given to a message by a consecutive number of this relay. If messages of the
@@ -78,6 +84,7 @@ class Relay {
 
   core::EventLoop& loop_;
   zmq::context_t& context_;
+  std::size_t most_links_;
   core::VisitorDoor* door_ = nullptr;
   std::map<std::string, std::unique_ptr<Topic>> topics_;
 };

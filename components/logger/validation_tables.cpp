@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -76,17 +77,21 @@ std::string table_of(const SampleResults& samples) {
 }
 
 std::optional<Confusion> ConfusionSum::add(const Confusion& confusion) {
-  const bool same = added_ > 0 && sum_.step == confusion.step && sum_.split == confusion.split &&
-                    sum_.counts.size() == confusion.counts.size();
-  if (!same) {
-    sum_ = confusion;
-    added_ = 0;
+  auto place = std::ranges::find_if(open_, [&](const Open& open) {
+    return open.sum.step == confusion.step && open.sum.split == confusion.split &&
+           open.sum.counts.size() == confusion.counts.size() && !open.ranks.contains(confusion.rank);
+  });
+  if (place == open_.end()) {
+    if (open_.size() == kMostOpen) open_.pop_front();
+    place = open_.insert(open_.end(), {confusion, {}});
   } else {
-    std::ranges::transform(sum_.counts, confusion.counts, sum_.counts.begin(), std::plus<>());
+    std::ranges::transform(place->sum.counts, confusion.counts, place->sum.counts.begin(), std::plus<>());
   }
-  if (++added_ < confusion.ranks) return {};
-  added_ = 0;
-  return std::move(sum_);
+  place->ranks.insert(confusion.rank);
+  if (place->ranks.size() < confusion.ranks) return {};
+  Confusion sum = std::move(place->sum);
+  open_.erase(place);
+  return sum;
 }
 
 }  // namespace trainyard

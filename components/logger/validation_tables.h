@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,16 +32,25 @@ std::string table_of(const Confusion& confusion);
 /// Returns a Markdown table of samples with their correct and predicted classes.
 std::string table_of(const SampleResults& samples);
 
-/// Adds up the confusion matrices of all ranks.
+/// Adds up the confusion matrices of all ranks. The messages of several evaluations can arrive interleaved, because
+/// ranks do not carry out their orders at the same time.
 class ConfusionSum {
  public:
   /// Adds the message of one rank. Returns the sum when the messages of all ranks for the same evaluation have arrived,
-  /// otherwise nothing. If a message of another evaluation arrives first, the incomplete sum is discarded.
+  /// otherwise nothing.
   std::optional<Confusion> add(const Confusion& confusion);
 
  private:
-  Confusion sum_;
-  std::uint32_t added_ = 0;
+  /// An incomplete sum, and the ranks whose messages it contains.
+  struct Open {
+    Confusion sum;
+    std::set<std::uint32_t> ranks;
+  };
+  /// The largest number of incomplete sums. If there are more, because a rank has not sent its message, the oldest is
+  /// discarded. At most two orders are open at a time, so ranks are never this many evaluations apart.
+  static constexpr std::size_t kMostOpen = 16;
+
+  std::list<Open> open_;  ///< In the order in which their first messages arrived.
 };
 
 }  // namespace trainyard

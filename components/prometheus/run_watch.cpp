@@ -35,16 +35,17 @@ bool has_topic(visitors::RegistryClient& registry) {
 
 }  // namespace
 
-/// The work of the thread until an error occurs. The thread then makes a new Session.
+/// The work of the thread. The session continues after errors, because its observer must not count anything twice.
 class RunWatch::Session {
  public:
   Session(RunWatch& watch, zmq::context_t& context)
-      : watch_(watch), registry_(context, watch.run_.registry), observer_(registry_) {
-    // If the topic does not exist, because no component reports metrics, the rest of the run can still be watched.
-    if (has_topic(registry_)) metrics_.emplace(context, watch.run_, std::vector<std::string>{kTopic});
-  }
+      : watch_(watch), context_(context), registry_(context, watch.run_.registry), observer_(registry_) {}
 
+  /// Watches the run until an error occurs. Can then be called again.
   void run(const std::stop_token& stop) {
+    metrics_.reset();
+    // If the topic does not exist, because no component reports metrics, the rest of the run can still be watched.
+    if (has_topic(registry_)) metrics_.emplace(context_, watch_.run_, std::vector<std::string>{kTopic});
     while (!stop.stop_requested()) {
       listen();
       observe();
@@ -77,14 +78,25 @@ class RunWatch::Session {
       next_question_ = Clock::now() + kBetweenQuestions;
       observer_.ask(watch_.is_scraped() ? visitors::Accounting::kOn : visitors::Accounting::kOff);
     }
-    auto observation = observer_.answer(milliseconds(0));
+    auto observation = answer();
     if (!observation) return;
     const std::lock_guard lock(watch_.mutex_);
     watch_.counters_.add(*std::move(observation));
     watch_.last_answer_ = Clock::now();
   }
 
+  std::optional<visitors::Observation> answer() {
+    try {
+      return observer_.answer(milliseconds(0));
+    } catch (const Error&) {
+      // The launcher refuses to answer, for example because it is busy with too many calls. It will be asked again
+      // soon.
+      return {};
+    }
+  }
+
   RunWatch& watch_;
+  zmq::context_t& context_;
   visitors::RegistryClient registry_;
   visitors::RunObserver observer_;
   std::optional<visitors::Watch> metrics_;
@@ -108,10 +120,12 @@ bool RunWatch::is_scraped() const {
 void RunWatch::run(const std::stop_token& stop) {
   core::lower_priority();
   std::string complaint;
+  zmq::context_t context;
+  std::optional<Session> session;
   while (!stop.stop_requested()) {
-    zmq::context_t context;
     try {
-      Session(*this, context).run(stop);
+      if (!session) session.emplace(*this, context);
+      session->run(stop);
     } catch (const std::exception& error) {
       if (visitors::is_alive(run_) && std::exchange(complaint, error.what()) != error.what()) complain_(complaint);
       std::this_thread::sleep_for(kBetweenQuestions);

@@ -20,11 +20,13 @@ std::optional<OpenOrders::Closed> OpenOrders::answered(const OrderDone& done) {
     throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
   }
   const OrderKind kind = entry->content.task.order.kind;
-  // All ranks make the same steps. A rank at another step has lost or repeated a step, and its parameters are wrong.
-  if (entry->answers == 0) entry->step = done.step;
-  if (entry->step != done.step) {
-    throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
-                done.order, name_of(kind), entry->step, done.step);
+  // All ranks make or skip the same steps. A rank at another place has lost or repeated a step, and its parameters are
+  // wrong. OrderDone::step is not compared, because ranks can skip steps independently of each other.
+  if (entry->answers == 0) entry->all_steps = done.all_steps;
+  if (entry->all_steps != done.all_steps) {
+    throw Error(Code::kInternal,
+                "ranks disagree about order {} ({}): one has made or skipped {} steps, another {} (it is at step {})",
+                done.order, name_of(kind), entry->all_steps, done.all_steps, done.step);
   }
   if (kind == OrderKind::kEvaluate) entry->content.measured[done.rank] = done;
   if (++entry->answers < ranks_) return {};

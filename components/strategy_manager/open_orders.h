@@ -35,7 +35,8 @@ class OpenOrders {
     std::map<std::uint32_t, OrderDone> measured;
   };
   /// Records one rank's answer. Returns the task if all ranks have now answered, otherwise nothing. Throws kInternal
-  /// for an order that is not open, and if the ranks have answered the order at different steps.
+  /// for an order that is not open, and if the ranks have answered the order after different numbers of steps,
+  /// including skipped ones.
   std::optional<Closed> answered(const OrderDone& done);
 
   /// Forgets all open orders. Called when the ranks have carried out an order to stop, and have dropped all others.
@@ -50,7 +51,7 @@ class OpenOrders {
   struct Entry {
     Closed content;
     std::uint32_t answers = 0;
-    std::uint64_t step = 0;  ///< The step in the first answer.
+    std::uint64_t all_steps = 0;  ///< OrderDone::all_steps in the first answer.
   };
 
   std::uint32_t ranks_;

@@ -16,8 +16,8 @@ Task task_of(OrderKind kind, Purpose purpose = Purpose::kPlanned) {
   return {.order = {.kind = kind}, .purpose = purpose};
 }
 
-OrderDone answer(std::uint64_t order, std::uint32_t rank, std::uint64_t step = 1) {
-  return {.order = order, .rank = rank, .step = step};
+OrderDone answer(std::uint64_t order, std::uint32_t rank, std::uint64_t all_steps = 1, std::uint64_t skipped = 0) {
+  return {.order = order, .rank = rank, .step = all_steps - skipped, .all_steps = all_steps};
 }
 
 TEST(OpenOrdersTest, IdsCountUpWithoutGapsWhoeverTakesThem) {
@@ -57,13 +57,20 @@ TEST(OpenOrdersTest, TheAnswersToAnEvaluationAreKeptByRank) {
   EXPECT_EQ(closed->measured.at(1).samples, 5u);
 }
 
-TEST(OpenOrdersTest, RanksThatAnswerAtDifferentStepsAreAnError) {
+TEST(OpenOrdersTest, RanksThatAnswerAfterDifferentNumbersOfStepsAreAnError) {
   OpenOrders orders(2);
   orders.open(task_of(OrderKind::kTrain));
   orders.answered(answer(1, 0, 8));
   EXPECT_THAT([&] { orders.answered(answer(1, 1, 9)); },
-              ThrowsMessage<Error>(HasSubstr("ranks disagree about order 1 (train): one is at step 8, another at step "
-                                             "9")));
+              ThrowsMessage<Error>(HasSubstr("ranks disagree about order 1 (train): one has made or skipped 8 steps, "
+                                             "another 9 (it is at step 9)")));
+}
+
+TEST(OpenOrdersTest, RanksMaySkipStepsIndependentlyOfEachOther) {
+  OpenOrders orders(2);
+  orders.open(task_of(OrderKind::kTrain));
+  orders.answered(answer(1, 0, 8));
+  EXPECT_TRUE(orders.answered(answer(1, 1, 8, 3)).has_value()) << "rank 1 is at step 5";
 }
 
 TEST(OpenOrdersTest, AnAnswerToAnOrderThatIsNotOpenIsAnError) {

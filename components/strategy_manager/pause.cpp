@@ -34,10 +34,11 @@ std::optional<OrderKind> Pause::next(std::uint64_t id) {
 
 bool Pause::answered(const OrderDone& done) {
   if (state_ != State::kComing || done.order != id_) return false;
-  if (answers_ == 0) step_ = done.step;
-  if (step_ != done.step) {
-    throw Error(Code::kInternal, "ranks rest after different steps: one after step {}, another after step {}", step_,
-                done.step);
+  if (answers_ == 0) all_steps_ = done.all_steps;
+  if (all_steps_ != done.all_steps) {
+    throw Error(Code::kInternal,
+                "ranks rest after different steps: one has made or skipped {} steps, another {} (it is at step {})",
+                all_steps_, done.all_steps, done.step);
   }
   if (++answers_ == ranks_) state_ = ends_at_once_ ? State::kLeaving : State::kResting;
   return true;

@@ -39,13 +39,11 @@ class Pause {
   std::optional<OrderKind> next(std::uint64_t id);
 
   /// Records an answer of a rank. Returns false if it is not an answer to the order to pause. Throws kInternal if the
-  /// ranks wait after different steps.
+  /// ranks wait after different numbers of steps, including skipped ones.
   bool answered(const OrderDone& done);
 
   bool working() const { return state_ == State::kWorking; }
   bool resting() const { return state_ == State::kResting; }
-  /// Returns the step after which the ranks wait. Valid only while resting() is true.
-  std::uint64_t step() const { return step_; }
 
  private:
   std::uint32_t ranks_;
@@ -53,7 +51,7 @@ class Pause {
   bool ends_at_once_ = false;  ///< True if end() was called before all ranks had answered.
   std::uint64_t id_ = 0;       ///< The id of the most recent order to pause.
   std::uint32_t answers_ = 0;
-  std::uint64_t step_ = 0;
+  std::uint64_t all_steps_ = 0;  ///< OrderDone::all_steps in the first answer.
 };
 
 }  // namespace trainyard::manager

@@ -53,9 +53,20 @@ TEST_F(PauseTest, RanksThatRestAfterDifferentStepsAreABug) {
   ASSERT_TRUE(agenda_.next());
   agenda_.pause();
   ASSERT_TRUE(agenda_.next());
-  agenda_.order_done({.order = 2, .rank = 0, .kind = OrderKind::kPause, .step = 3});
-  EXPECT_THAT([&] { agenda_.order_done({.order = 2, .rank = 1, .kind = OrderKind::kPause, .step = 4}); },
-              ThrowsMessage<Error>(HasSubstr("ranks rest after different steps")));
+  agenda_.order_done({.order = 2, .rank = 0, .kind = OrderKind::kPause, .step = 3, .all_steps = 3});
+  EXPECT_THAT(
+      [&] { agenda_.order_done({.order = 2, .rank = 1, .kind = OrderKind::kPause, .step = 3, .all_steps = 4}); },
+      ThrowsMessage<Error>(
+          HasSubstr("ranks rest after different steps: one has made or skipped 3 steps, another 4 (it is at step 3)")));
+}
+
+TEST_F(PauseTest, RanksThatHaveSkippedDifferentStepsRestTogether) {
+  ASSERT_TRUE(agenda_.next());
+  agenda_.pause();
+  ASSERT_TRUE(agenda_.next());
+  agenda_.order_done({.order = 2, .rank = 0, .kind = OrderKind::kPause, .step = 3, .all_steps = 3});
+  agenda_.order_done({.order = 2, .rank = 1, .kind = OrderKind::kPause, .step = 1, .all_steps = 3});
+  EXPECT_TRUE(agenda_.resting());
 }
 
 TEST_F(PauseTest, AStopBringsAllRanksToRestFirst) {
@@ -70,6 +81,21 @@ TEST_F(PauseTest, AStopBringsAllRanksToRestFirst) {
   answer(OrderKind::kCheckpoint, 5, 2);
   agenda_.checkpoint_done({.order = 5, .step = 2});
   EXPECT_EQ(agenda_.outcome()->reason, "enough after step 2");
+}
+
+TEST_F(PauseTest, APauseThatIsRequestedAfterTheStopHasNoEffect) {
+  ASSERT_TRUE(agenda_.next());
+  agenda_.stop("enough");
+  EXPECT_EQ(text_of(*agenda_.next()), "pause ");
+  answer(OrderKind::kPause, 2, 2);
+  EXPECT_EQ(text_of(*agenda_.next()), "stop enough");
+  agenda_.pause();
+  EXPECT_FALSE(agenda_.next().has_value());
+  answer(OrderKind::kStop, 3, 2);
+  EXPECT_EQ(text_of(*agenda_.next()), "checkpoint interrupted") << "nothing would end the pause before it";
+  answer(OrderKind::kCheckpoint, 4, 2);
+  agenda_.checkpoint_done({.order = 4, .step = 2});
+  EXPECT_TRUE(agenda_.resting()) << "there is nothing left to do";
 }
 
 TEST_F(PauseTest, AStopDuringAPauseNeedsNoOther) {

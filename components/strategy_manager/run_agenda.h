@@ -69,8 +69,11 @@ class RunAgenda {
   bool add_validation();
 
   /// These functions begin and end a pause, during which all ranks wait after the same step. No other orders are sent
-  /// during a pause. After stop(), go_on() has no effect.
-  void pause() { pause_.want(); }
+  /// during a pause. After stop(), they have no effect: a run that is stopping pauses by itself if it must, and nothing
+  /// would end a pause that came after the order to stop.
+  void pause() {
+    if (!stop_) pause_.want();
+  }
   void go_on() {
     if (!stop_) pause_.end();
   }

@@ -244,6 +244,20 @@ TEST(RunAgendaTest, AStopOvertakesWhatIsOpenAndSaves) {
   EXPECT_TRUE(agenda.outcome()->success);
 }
 
+TEST(RunAgendaTest, APauseAfterTheStopDoesNotHoldBackTheLastCheckpoint) {
+  RunAgenda agenda(resolved({.max_steps = 1000}), kFacts, {});
+  FakeHost host(agenda);
+  host.answer_one();
+  agenda.stop("enough");
+  host.take_orders();
+  agenda.pause();
+  host.take_orders();
+  EXPECT_EQ(host.texts().back(), "stop enough");
+  host.run();
+  EXPECT_EQ(host.texts().back(), "checkpoint interrupted");
+  EXPECT_TRUE(agenda.resting());
+}
+
 TEST(RunAgendaTest, AStopRightAfterACheckpointSavesNothingTwice) {
   RunAgenda agenda(resolved({.max_epochs = 9}), kFacts, {});
   FakeHost host(agenda);

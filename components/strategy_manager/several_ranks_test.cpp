@@ -13,14 +13,15 @@ class SeveralRanksTest : public RanksFixture {};
 TEST_F(SeveralRanksTest, EveryoneMustAnswer) {
   RunAgenda agenda(resolved({.max_steps = 6, .steps_per_order = 2}), of(2), {});
   ASSERT_TRUE(agenda.next() && agenda.next() && !agenda.next());
-  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 2});
+  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 2, .all_steps = 2});
   EXPECT_FALSE(agenda.next().has_value());
-  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 2});
+  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 1, .all_steps = 2});  // It has skipped a step.
   EXPECT_EQ(text_of(*agenda.next()), "train e0 b4 n2");
-  agenda.order_done({.order = 2, .kind = OrderKind::kTrain, .step = 4});
+  agenda.order_done({.order = 2, .kind = OrderKind::kTrain, .step = 4, .all_steps = 4});
   EXPECT_THAT(
-      [&] { agenda.order_done({.order = 2, .kind = OrderKind::kTrain, .step = 3}); },
-      ThrowsMessage<Error>(HasSubstr("ranks disagree about order 2 (train): one is at step 4, another at step 3")));
+      [&] { agenda.order_done({.order = 2, .kind = OrderKind::kTrain, .step = 2, .all_steps = 3}); },
+      ThrowsMessage<Error>(HasSubstr(
+          "ranks disagree about order 2 (train): one has made or skipped 4 steps, another 3 (it is at step 2)")));
 }
 
 TEST_F(SeveralRanksTest, AnEvaluationIsThatOfAllSamples) {

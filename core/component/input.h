@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/component/port.h"
 #include "core/edge/delivery.h"
@@ -38,6 +41,11 @@ class InputBase {
   std::size_t connections() const { return connections_; }
   /// Sets the number of edges. Called by the runtime before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
+  /// Returns the indices in the plan of the components whose outputs are connected to this input. One of them can be
+  /// listed several times. The processes that publish the log are not listed.
+  const std::vector<std::uint32_t>& senders() const { return senders_; }
+  /// Adds a component to senders(). Called by the runtime before the component is configured.
+  void add_sender(std::uint32_t component) { senders_.push_back(component); }
 
   /// Runs the handler. The caller ensures that the envelope's message has this input's type.
   virtual void handle(const core::Envelope& envelope) = 0;
@@ -72,6 +80,7 @@ class InputBase {
   const MessageType& type_;
   InputOptions options_;
   std::size_t connections_ = 0;
+  std::vector<std::uint32_t> senders_;
   bool paused_ = false;
   bool resuming_ = false;
   std::deque<core::Delivery> aside_;  ///< The messages that arrived while the input was paused.

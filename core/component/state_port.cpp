@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/component/component.h"
+#include "core/state/packed_tensors.h"
 #include "messages/component_name.h"
 
 namespace trainyard {
@@ -40,7 +41,9 @@ StatePort::StatePort(Component& owner, Save save, Restore restore)
 void StatePort::answer(const StateRequest& request) {
   StateWriter writer(state_owner(owner_), owner_.context().rank);
   save_(writer);
-  answers_->send(StateAnswer{.order = request.order, .component = owner_.name(), .states = writer.take()});
+  std::vector<SavedState> states = writer.take();
+  fit_into_message(states);
+  answers_->send(StateAnswer{.order = request.order, .component = owner_.name(), .states = std::move(states)});
 }
 
 void StatePort::take(const RestoredStates& restored) {

@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "core/testing/rig.h"
+#include "messages/limits.h"
+#include "messages/message_type.h"
 #include "messages/metrics.h"
 
 namespace trainyard {
@@ -52,6 +57,31 @@ TEST(StatePortTest, AComponentTakesItsStateBackAndSaysSo) {
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0]->component, "counter");
   EXPECT_EQ(taken[0]->owners, std::vector<std::string>{"counter"});
+}
+
+/// A component with more tensors than a message may have buffers.
+class ManyTensors final : public Component {
+ public:
+  explicit ManyTensors(ComponentContext& context) : Component(context) {}
+
+ private:
+  StatePort state_{*this,
+                   [](StateWriter& into) {
+                     for (int i = 0; i < 200; ++i) into.set(std::to_string(i), Tensor::empty(DType::kInt32, {3}));
+                   },
+                   [](const StateReader&) {}};
+};
+
+TEST(StatePortTest, TheStateOfAComponentMayHaveManyTensors) {
+  testing::Rig rig;
+  rig.add<ManyTensors>("many");
+  rig.start();
+  rig.send("/state_request", StateRequest{.order = 9, .step = 4});
+  rig.run_until_idle();
+  std::string body;
+  std::vector<Buffer> payloads;
+  encode(*rig.received<StateAnswer>("/states").at(0), body, payloads);
+  EXPECT_LE(payloads.size(), kMaxPayloads);
 }
 
 TEST(StatePortTest, AComponentThatTheCheckpointDoesNotKnowBeginsAnewAndSaysThatItIsReady) {

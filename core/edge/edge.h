@@ -61,7 +61,7 @@ class Edge {
 
   /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
   /// messages are dropped and counted, even with the policy `block`. A run that can continue without the receiver
-  /// therefore does not hang.
+  /// therefore does not hang. The gateway also calls this when the last visitor of an output has left.
   void receiver_gone();
 
   /// Returns true if no message waits here and the receiver has handled every message that was sent.
@@ -72,6 +72,11 @@ class Edge {
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
+  /// Returns the index in the plan of the component to which the edge leads; empty for an edge that is not in the plan,
+  /// such as that of a visitor.
+  std::optional<std::uint32_t> receiver() const { return receiver_; }
+  /// Sets the result of receiver(). Called by the runtime before the first message is sent.
+  void set_receiver(std::uint32_t component) { receiver_ = component; }
   Policy policy() const { return policy_; }
   OutputBase& output() const { return output_; }
   /// Returns the counters. Any thread may read them.
@@ -107,6 +112,7 @@ class Edge {
   OutputBase& output_;
   std::uint32_t id_;
   Policy policy_;
+  std::optional<std::uint32_t> receiver_;
   bool receiver_gone_ = false;
   std::deque<Envelope> waiting_;
   std::uint64_t waiting_bytes_ = 0;

@@ -102,9 +102,11 @@ class Gateway::Tap {
     state_ = State::kClosing;
     sender_.post([this] {
       output_.remove_edge(edge_);
+      // Messages that wait for room in the ring are dropped. The edge can be used again as soon as there is room.
+      edge_.receiver_gone();
       sender_.remove(edge_.credit_source());
       home_.post([this] {
-        drain();  // Messages that are left must not reach a visitor that joins later.
+        drain();  // Messages that are left in the ring must not reach a visitor that joins later, either.
         last_ = {};
         state_ = State::kClosed;
         if (!edges_.empty()) open();
@@ -142,7 +144,8 @@ Gateway::~Gateway() = default;
 VisitorDoor::Owner Gateway::door_owner() {
   return {.find = [this](const std::string& topic) { return find_output(topic); },
           .joined = [this](VisitorEdge& edge) { admit(edge); },
-          .left = [this](VisitorEdge& edge) { dismiss(edge); }};
+          .left = [this](VisitorEdge& edge) { dismiss(edge); },
+          .failed = [this](const std::string& topic, const std::string& what) { warn_of_failure(topic, what); }};
 }
 
 OutputBase* Gateway::find_output(const std::string& topic) {
@@ -184,6 +187,12 @@ void Gateway::dismiss(VisitorEdge& edge) {
   spans_changed(edge);
   if (early_over_) log_wanted_ = log_.connections() != 0;
   for (const auto& [output, tap] : taps_) tap->leave(edge);
+}
+
+void Gateway::warn_of_failure(const std::string& topic, const std::string& what) {
+  if (!failed_topics_.insert(topic).second) return;
+  log().warn("a message of topic '{}' is missing for programs that listen to it: {}; further ones are not reported",
+             topic, what);
 }
 
 void Gateway::spans_changed(const VisitorEdge& edge) const {

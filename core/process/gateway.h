@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
@@ -79,6 +80,8 @@ class Gateway final : public Component {
   // If `edge` is a subscription to spans, calls the function set by on_spans_wanted().
   void spans_changed(const VisitorEdge& edge) const;
   void dismiss(VisitorEdge& edge);
+  // Logs a warning about a message that was dropped, once for each topic.
+  void warn_of_failure(const std::string& topic, const std::string& what);
   // Checks once a second for visitors that have disconnected silently and for memory that is no longer used.
   void sweep();
   void tell(const LogRecord& record);
@@ -95,6 +98,7 @@ class Gateway final : public Component {
   /// dropped.
   std::deque<LogRecord> early_;
   bool early_over_ = false;
+  std::set<std::string> failed_topics_;  ///< The topics of which a message could not be sent.
   std::atomic<bool> log_wanted_{true};
 };
 

@@ -15,11 +15,21 @@ namespace {
 /// intervals.
 constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
+/// Returns a context with room for enough sockets. A logger subscribes to every process of the run, and each of these
+/// subscriptions takes three sockets (ConnectionWatch), so libzmq's default of 1023 would not suffice for large runs.
+zmq::context_t make_context() {
+  constexpr int kMostSockets = 8192;
+  zmq::context_t context;
+  context.set(zmq::ctxopt::max_sockets, kMostSockets);
+  return context;
+}
+
 }  // namespace
 
 Process::Process(std::string name, const std::string& control_endpoint, RunKeys keys)
     : name_(std::move(name)),
       keys_(std::move(keys)),
+      sockets_(make_context()),
       link_(sockets_, name_, control_endpoint, keys_),
       life_(loop_, life_reports()),
       requests_(name_, loop_, [this](const Reply& reply) { link_.send(reply); }) {

@@ -46,7 +46,10 @@ void Wiring::make_edges() {
 // known. Here such an edge is only counted as a connection of its input.
 void Wiring::make_edge(const EdgePlan& edge) {
   const Policy policy = edge.policy;
-  if (plan_.is_mine(edge.to)) count_connection(edge);
+  if (plan_.is_mine(edge.to)) {
+    count_connection(edge);
+    input_of(edge).add_sender(edge.from);
+  }
   if (!plan_.is_mine(edge.from)) return;
   const Component& from = host_.component(edge.from);
   OutputBase& output = find_port(from, from.outputs(), edge.output);
@@ -54,7 +57,9 @@ void Wiring::make_edge(const EdgePlan& edge) {
   // The edge leads to another process. The sender's thread publishes, and the receiver will subscribe.
   const std::string address = plan_.address_of(plan_.component(edge.from).thread);
   Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool(), keys_);
-  output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
+  Edge& made = outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes);
+  made.set_receiver(edge.to);
+  output.add_edge(made);
 }
 
 void Wiring::make_inner_edge(const EdgePlan& edge, OutputBase& output, Policy policy) {
@@ -71,6 +76,7 @@ void Wiring::make_inner_edge(const EdgePlan& edge, OutputBase& output, Policy po
     receiver.loop.add(made->message_source());
     sender.edges.push_back(std::move(made));
   }
+  sender.edges.back()->set_receiver(edge.to);
   output.add_edge(*sender.edges.back());
 }
 

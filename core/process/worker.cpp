@@ -55,6 +55,7 @@ void Worker::retire_inlets(const std::string& process) {
       continue;
     }
     loop.remove(*inlet->second);
+    inlet->second->retire();
     retired.push_back(std::move(inlet->second));
     inlet = inlets.erase(inlet);
   }

@@ -94,8 +94,10 @@ struct Rig::Impl {
     const InputOptions& options = input.options();
     edges.push_back(std::make_unique<core::LocalEdge>(output, input, loop, static_cast<std::uint32_t>(edges.size()),
                                                       options.policy, options.window_messages, options.window_bytes));
+    edges.back()->set_receiver(input.owner().context().index);
     output.add_edge(*edges.back());
     input.set_connections(input.connections() + 1);
+    input.add_sender(output.owner().context().index);
   }
 
   /// Connects the output to the inputs of all other components that listen to its topic, and to the probe.
@@ -110,6 +112,7 @@ struct Rig::Impl {
     auto& kept = probe_inputs[topic];
     if (kept == nullptr) kept = std::make_unique<Probe::AnyInput>(*probe, topic, output.type());
     auto receiver = std::make_unique<ProbeReceiver>(output, *kept, windows);
+    receiver->set_receiver(probe->context().index);
     receivers.push_back(receiver.get());
     edges.push_back(std::move(receiver));
     output.add_edge(*edges.back());

@@ -54,14 +54,14 @@ struct AcceleratorTraits {
   /// highest priority. An accelerator with the priority 0, such as one that only simulates hardware or needs
   /// parameters, is never chosen automatically. The accelerator `cpu` has the priority 1; accelerators with separate
   /// devices have higher priorities.
-  int auto_rank = 50;
+  int auto_priority = 50;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(device_counts), CEREAL_NVP(precisions), CEREAL_NVP(auto_precision),
             CEREAL_NVP(auto_precision_reason), CEREAL_NVP(static_graph_only), CEREAL_NVP(gradient_clipping),
             CEREAL_NVP(host_memory), CEREAL_NVP(shares_memory_by), CEREAL_NVP(shared_devices),
-            CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules), CEREAL_NVP(auto_rank));
+            CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules), CEREAL_NVP(auto_priority));
   }
 };
 

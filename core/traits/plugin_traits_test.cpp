@@ -49,7 +49,7 @@ TEST(PluginTraitsTest, AnAcceleratorIsReadAsItWasDeclared) {
   declared.traits.shared_devices = true;
   declared.traits.memory_limit_bytes = 5'000'000'000;
   declared.traits.rules = "ipu";
-  declared.traits.auto_rank = 7;
+  declared.traits.auto_priority = 7;
   declared.traits.auto_precision = "bf16-mixed";
   declared.traits.auto_precision_reason = "it is fast";
   const AcceleratorReport read = sent_and_read(declared);
@@ -61,7 +61,7 @@ TEST(PluginTraitsTest, AnAcceleratorIsReadAsItWasDeclared) {
   EXPECT_TRUE(read.traits.shared_devices);
   EXPECT_EQ(read.traits.memory_limit_bytes, 5'000'000'000u);
   EXPECT_EQ(read.traits.rules, "ipu");
-  EXPECT_EQ(read.traits.auto_rank, 7);
+  EXPECT_EQ(read.traits.auto_priority, 7);
   EXPECT_EQ(read.traits.auto_precision, "bf16-mixed");
   EXPECT_EQ(read.traits.auto_precision_reason, "it is fast");
 }

@@ -9,6 +9,17 @@
 #include "messages/limits.h"
 
 namespace trainyard::core {
+namespace {
+
+zmq::socket_t open_socket(zmq::context_t& context, zmq::socket_type type) {
+  try {
+    return {context, type};
+  } catch (const zmq::error_t& error) {
+    throw Error(Code::kIo, "cannot open a socket: {}", error.what());
+  }
+}
+
+}  // namespace
 
 bool receive_frames(zmq::socket_t& socket, Frames& frames) {
   constexpr std::size_t kMost = kMaxPayloads + 8;
@@ -65,7 +76,7 @@ Buffer buffer_of(zmq::message_t&& frame) {
 }
 
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
-  zmq::socket_t socket(context, type);
+  zmq::socket_t socket = open_socket(context, type);
   // In milliseconds. A process that ends has this long to send its last messages, and does not wait for ever for a peer
   // that does not read them.
   socket.set(zmq::sockopt::linger, 500);
@@ -76,6 +87,11 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
   // The limit applies to one frame. It allows large tensors over TCP, but bounds the memory that a sender can make this
   // process allocate.
   socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
+  // Another host may disappear without closing the connection. Over TCP, this is detected after a minute.
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
   if (type == zmq::socket_type::router) {
     // "Mandatory" turns a message to a peer that has disconnected into an error instead of dropping it silently.
     // "Handover" lets a peer that connects again with the same identity replace its old connection.

@@ -67,7 +67,8 @@ Buffer buffer_of(zmq::message_t&& frame);
 
 /// Returns a socket with the options that all sockets of Trainyard need: when it is closed, it sends remaining messages
 /// for a limited time only; its queues are unlimited, because the edges (connections between components) limit the
-/// messages in flight; and the size of a message is limited.
+/// messages in flight; the size of a message is limited; and a TCP connection to a host that has disappeared is closed.
+/// Throws kIo if the context or the process has no room for another socket.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
 /// Binds the socket and returns the address to connect to. Only a socket that checks keys (CURVE) may be bound to an

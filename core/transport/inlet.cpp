@@ -8,10 +8,17 @@
 #include <cstring>
 
 #include "core/component/component.h"
+#include "core/memory/shared_pool.h"
 #include "core/transport/ring_record.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
+namespace {
+
+/// Returns true if messages of the edge may be lost, so that it can be subscribed again after a reconnect.
+bool may_lose_messages(const EdgePlan& edge) { return edge.id == kVisitorEdge || edge.policy != Policy::kBlock; }
+
+}  // namespace
 
 // Messages arrive in two ways, and both lead to Component::deliver(): a publisher on the same host sends records
 // through a ring, and all others send frames through the socket. Control messages always go through the socket.
@@ -48,6 +55,11 @@ void RemoteReceiver::return_credit() {
   messages_ = bytes_ = 0;
 }
 
+void RemoteReceiver::renew() {
+  messages_ = bytes_ = 0;
+  flushing_ = false;
+}
+
 // Every subscription gets a new ring, so that no messages of an earlier publisher are left in it.
 RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
   ring_ = SharedRing::make(kRingBytes);
@@ -71,10 +83,12 @@ void RemoteReceiver::ring_read() {
 }
 
 Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
-             const RunKeys& keys)
-    : endpoint_(endpoint),
+             const RunKeys& keys, std::chrono::milliseconds patience)
+    : context_(context),
+      endpoint_(endpoint),
       process_index_(process_index),
       loop_(loop),
+      patience_(patience),
       socket_(make_socket(context, zmq::socket_type::dealer)),
       imports_(process_index) {
   check_member_address(endpoint, keys);
@@ -88,24 +102,66 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
 void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
+  // Between two processes of one host, a connection is lost only if one of them ends or closes it. A gateway does this
+  // when it has too many connections.
+  if (edge.transport == Transport::kTcp && !watch_) watch_connection();
+  send_subscribe(number);
+}
+
+void Inlet::send_subscribe(std::uint32_t number) {
+  RemoteReceiver& receiver = *receivers_[number];
+  const EdgePlan& edge = receiver.plan();
   // The transport in the plan decides, because over TCP memory may not be shared even if both processes happen to be on
   // one host.
   const bool same_host = edge.transport != Transport::kTcp;
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
                           .edge = edge.id,
-                          .fingerprint = input.type().fingerprint,
+                          .fingerprint = receiver.input().type().fingerprint,
                           .policy = std::string(name_of(edge.policy)),
                           .window_messages = edge.window_messages,
                           .window_bytes = edge.window_bytes,
                           .payloads = same_host ? "handle" : "inline",
                           .process_index = process_index_};
-  if (same_host) {
-    send_control(socket_, {}, request, receivers_.back()->offer_ring(loop_.wakeup_handle()));
+  // Large parts of a message in a ring are in shared memory, which has no counters for a process with a larger index.
+  if (same_host && process_index_ < SharedPool::kMaxProcesses) {
+    send_control(socket_, {}, request, receiver.offer_ring(loop_.wakeup_handle()));
   } else if (edge.id != kVisitorEdge) {
     send_control(socket_, {}, request, RingOffer::without_ring(::getpid()));
   } else {
     send_control(socket_, {}, request);
+  }
+}
+
+void Inlet::watch_connection() {
+  watch_.emplace(context_, socket_, loop_, patience_,
+                 ConnectionWatch::Reports{.lost =
+                                              [this] {
+                                                for (const auto& each : receivers_) each->connection_lost();
+                                              },
+                                          .renewed = [this] { renew_subscriptions(); },
+                                          .late = [this] { report_interrupted(); }});
+}
+
+void Inlet::renew_subscriptions() {
+  for (std::uint32_t i = 0; i < receivers_.size(); ++i) {
+    const EdgePlan& edge = receivers_[i]->plan();
+    if (edge.transport != Transport::kTcp || !may_lose_messages(edge)) continue;
+    receivers_[i]->renew();
+    send_subscribe(i);
+  }
+}
+
+// At the end of a run, all components are inactive before the first process ends, so an inactive component needs no
+// more messages.
+void Inlet::report_interrupted() {
+  for (const auto& receiver : receivers_) {
+    InputBase& input = receiver->input();
+    const EdgePlan& edge = receiver->plan();
+    if (edge.transport != Transport::kTcp || may_lose_messages(edge)) continue;
+    if (!receiver->interrupted() || input.owner().state() != State::kActive) continue;
+    error_(input, fmt::format("the connection to {} was lost, and messages of topic '{}' to the input '{}' with it",
+                              endpoint_, edge.topic, input.name()));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "core/loop/event_loop.h"
 #include "core/memory/shared_imports.h"
 #include "core/memory/shared_ring.h"
+#include "core/transport/connection_watch.h"
 #include "core/transport/frames.h"
 #include "core/transport/ring_offer.h"
 #include "core/transport/run_keys.h"
@@ -48,6 +50,14 @@ class RemoteReceiver final : public Receiver {
   /// ring, and the ring is discarded.
   void settle_ring(const WakeOffer* sender);
 
+  /// Begins the subscription anew after a reconnect: the publisher counts the credit from zero again.
+  void renew();
+  /// Records that the connection has been lost, if the subscription had been acknowledged.
+  void connection_lost() { interrupted_ = connected; }
+  /// Returns true if the connection was lost after the subscription had been acknowledged, so that messages may be
+  /// missing.
+  bool interrupted() const { return interrupted_; }
+
   /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
   /// Returns the ring through which the messages arrive. Call this function only while has_work() is true.
@@ -77,6 +87,7 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
+  bool interrupted_ = false;
   std::uint64_t under_way_ = 0;  ///< The number of messages that were delivered and have not been handled.
   std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> sender_;  ///< Wakes the sender's loop. Exists only if there is a ring.
@@ -84,16 +95,27 @@ class RemoteReceiver final : public Receiver {
 
 /// A subscribing socket of an event loop: a DEALER that is connected to one event loop of another process. All
 /// subscriptions between the two loops use this socket. For an edge whose transport is not `tcp`, the subscription also
-/// offers the publisher a ring in shared memory for the messages.
+/// offers the publisher a ring in shared memory for the messages, unless the index of this process is too large
+/// (SharedPool::kMaxProcesses).
+///
+/// If the connection is lost although the publisher's process lives, the messages that were under way are lost. When
+/// there is a connection again, the inlet therefore renews the subscriptions whose messages may be lost: those to the
+/// outputs of a gateway, and those of the policies `latest` and `drop_oldest`. An edge with the policy `block` must not
+/// lose messages, so it ends the run with an error.
 ///
 /// Not thread-safe: the inlet and its receivers are created and used on the loop to which the inlet is added.
 class Inlet final : public Source {
  public:
+  /// After the loss of a connection, the launcher has this much time to report that the publisher's process has died. A
+  /// process that has much memory, on the host or on devices, may take several seconds to end.
+  static constexpr std::chrono::milliseconds kPatience{30'000};
+
   /// Connects to the publisher at `endpoint`, which need not be listening yet. `process_index` is this process's index
   /// in the plan, under which shared buffers count its references. `loop` is the loop to which the inlet is added. With
   /// keys, the inlet authenticates itself as a process of the run; without keys, the address must be ipc or inproc.
+  /// `patience` is the time after which a lost connection is an error.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
-        const RunKeys& keys = {});
+        const RunKeys& keys = {}, std::chrono::milliseconds patience = kPatience);
 
   /// Subscribes `input` to the messages of an edge. The answer arrives later; see on_connected(). Do not call
   /// subscribe() after the inlet has been polled for the first time.
@@ -101,12 +123,17 @@ class Inlet final : public Source {
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Sets a callback that is called, with the text of the error, when a subscription is refused or a message is
-  /// malformed. The callback must make the input's component fail.
+  /// Sets a callback that is called, with the text of the error, when a subscription is refused, a message is
+  /// malformed, or messages that must not be lost were lost with the connection. The callback must make the input's
+  /// component fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
+
+  /// Records that the publisher's process has died. The inlet no longer reacts when its connection is lost or made
+  /// again.
+  void retire() { watch_.reset(); }
 
   /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before this is
   /// true, because components may still keep messages, and will report them to the inlet when they have handled them.
@@ -122,6 +149,10 @@ class Inlet final : public Source {
  private:
   friend class RemoteReceiver;
 
+  void watch_connection();
+  void send_subscribe(std::uint32_t number);
+  void renew_subscriptions();
+  void report_interrupted();
   void handle_control(Frames& frames);
   void acknowledge(const Subscribed& answer, const WakeOffer* sender);
   bool poll_ring(RemoteReceiver& receiver);
@@ -130,10 +161,13 @@ class Inlet final : public Source {
   void open_payloads(const Header& header, Frames& frames);
   Envelope decode(const Header& header, std::span<const std::byte> body, const InputBase& input);
 
+  zmq::context_t& context_;
   std::string endpoint_;
   std::uint32_t process_index_;
   EventLoop& loop_;
+  std::chrono::milliseconds patience_;
   zmq::socket_t socket_;
+  std::optional<ConnectionWatch> watch_;  ///< Exists if there is a subscription over TCP or at a gateway.
   SharedImports imports_;
   std::vector<std::unique_ptr<RemoteReceiver>> receivers_;  ///< Indexed by subscription number.
   std::function<void()> connected_;

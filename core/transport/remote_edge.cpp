@@ -93,9 +93,12 @@ bool RemoteEdge::poll_room() {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
-  // If the buffer is not in shared memory, or shared memory has no counter for this reader, the bytes are sent.
-  if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
+  // If the buffer is not in shared memory, or its memory has no counter for this reader, the bytes are sent. Memory
+  // that is not counted, such as the arena, needs no counter.
+  const bool countable = reader_ < SharedPool::kMaxProcesses;
+  if (payloads_ == Payloads::kInline || !buffer.shared() || (buffer.shared()->counted != 0 && !countable)) {
     return frame_of(buffer);
+  }
   SharedPool::lend(buffer, reader_);
   handles |= std::uint64_t{1} << index;
   return zmq::message_t(&*buffer.shared(), sizeof(SharedHandle));
@@ -150,7 +153,8 @@ void RemoteEdge::transmit_frames(Header header) {
     frames.push_back(payload_frame(outlet_.payloads_[i], header.handles, i));
   }
   frames[2].rebuild(&header, sizeof header);
-  // If sending fails, the peer has disconnected. If it reconnects, it subscribes again.
+  // If sending fails, the peer has disconnected. If it reconnects, it subscribes again or, if the edge must not lose
+  // messages, fails (Inlet).
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/memory/shared_pool.h"
+#include "core/testing/error_of.h"
 #include "core/testing/pipe.h"
 #include "core/transport/inlet.h"
 #include "core/transport/outlet.h"
@@ -126,6 +127,14 @@ TEST_P(TransportTest, ASubscriberOfAnotherTypeIsRefusedAndBothSchemasAreShown) {
   EXPECT_THAT(error_, ::testing::HasSubstr("u64 total_steps"));
 }
 
+TEST(MakeSocketTest, ASocketForWhichThereIsNoRoomIsAnError) {
+  zmq::context_t context(1, 1);
+  const zmq::socket_t only = make_socket(context, zmq::socket_type::pair);
+  const auto [code, text] = trainyard::testing::error_of([&] { make_socket(context, zmq::socket_type::pair); });
+  EXPECT_EQ(code, Code::kIo);
+  EXPECT_EQ(text, "cannot open a socket: Too many open files");
+}
+
 TEST_P(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
   edge(Policy::kBlock, 4);
   zmq::socket_t stranger = make_socket(zmq_, zmq::socket_type::dealer);
@@ -192,13 +201,13 @@ class BlockTest : public TransportTest {
     Input<ArenaBlock> in{*this, "blocks", "", [this](const auto& block) { got.push_back(block); }};
   };
 
-  void connect_blocks(std::uint64_t window) {
+  void connect_blocks(std::uint64_t window, std::uint32_t process_index = 1) {
     for (Component* each : {static_cast<Component*>(&source_), static_cast<Component*>(&reader_)}) {
       each->transition(State::kInactive);
       each->transition(State::kActive);
     }
     source_.out.add_edge(outlet_->add_edge(source_.out, "blocks", 9, Policy::kBlock, window, 1 << 30));
-    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1, pipe_.loop);
+    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), process_index, pipe_.loop);
     inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
     EdgePlan blocks = plan(window);
     blocks.id = 9;
@@ -259,6 +268,126 @@ TEST_P(SharedBlockTest, ATensorInSharedMemoryArrivesWithoutACopy) {
   EXPECT_NE(there.data(), written.data()) << "another mapping";
   written[5] = 2.5f;
   EXPECT_EQ(there[5], 2.5f) << "of the same memory";
+}
+
+// Shared memory has counters for 256 processes only. Memory that is not counted needs no counter.
+TEST_P(SharedBlockTest, AProcessWithALargeIndexGetsCopiesOfMemoryThatIsUsedAgain) {
+  connect_blocks(4, 300);
+  const auto block = [](const Buffer& memory) {
+    Tensor tensor{DType::kFloat32, {1 << 18}, 0, memory};
+    tensor.as<float>()[5] = 1.5f;
+    return ArenaBlock{.name = std::string(70000, 'n'), .data = std::move(tensor)};
+  };
+  const Buffer counted = pool_.allocate(1 << 20), permanent = pool_.allocate_permanent(1 << 20);
+  source_.out.send(block(counted));
+  source_.out.send(block(permanent));
+  pipe_.run_until([&] { return reader_.got.size() == 2 || !error_.empty(); });
+  ASSERT_EQ(error_, "");
+  EXPECT_FALSE(outlet_->edges().back()->in_shared_memory());
+  for (const auto& got : reader_.got) {
+    EXPECT_EQ(got->name, std::string(70000, 'n'));
+    EXPECT_EQ(got->data.as<float>()[5], 1.5f);
+  }
+  for (const Buffer& memory : {counted, permanent}) reinterpret_cast<float*>(memory.data())[5] = 2.5f;
+  EXPECT_EQ(reader_.got[0]->data.as<float>()[5], 1.5f);
+  EXPECT_EQ(reader_.got[1]->data.as<float>()[5], 2.5f) << "the same memory";
+}
+
+/// A publisher without outputs that accepts all subscriptions. It can close its connections, and listen again at the
+/// same address.
+class Publisher {
+ public:
+  explicit Publisher(zmq::context_t& context) : context_(context) { listen("tcp://127.0.0.1:*"); }
+
+  const std::string& endpoint() const { return endpoint_; }
+  /// Closes the socket, so that all connections are lost.
+  void close() { socket_.close(); }
+  /// Listens again. Returns false as long as the address is not free.
+  bool listen_again() {
+    try {
+      listen(endpoint_);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  /// Answers the subscriptions that have arrived, and returns the number of all that have ever arrived.
+  std::size_t subscriptions() {
+    Frames frames;
+    while (receive_frames(socket_, frames)) {
+      if (frames.size() < 4 || frames[2].to_string() != Subscribe::kTypeName) continue;
+      const auto request = read_message<Subscribe>(frames[3]);
+      send_control(socket_, frames[0].to_string_view(),
+                   Subscribed{.subscription = request.subscription, .topic = request.topic});
+      ++subscriptions_;
+    }
+    return subscriptions_;
+  }
+
+ private:
+  void listen(const std::string& address) {
+    socket_ = make_socket(context_, zmq::socket_type::router);
+    endpoint_ = bind_socket(socket_, address);
+  }
+
+  zmq::context_t& context_;
+  zmq::socket_t socket_;
+  std::string endpoint_;
+  std::size_t subscriptions_ = 0;
+};
+
+/// A fixture with a publisher whose connections the test closes, and inlets that report a lost connection immediately.
+class ReconnectTest : public ::testing::Test {
+ protected:
+  ReconnectTest() { pipe_.activate(); }
+
+  /// Returns an inlet that is connected.
+  std::unique_ptr<Inlet> inlet(InputBase& input, std::uint32_t edge, Policy policy, std::string& error) {
+    auto made =
+        std::make_unique<Inlet>(zmq_, publisher_.endpoint(), 1, pipe_.loop, RunKeys(), std::chrono::milliseconds(0));
+    made->on_error([&error](InputBase&, const std::string& what) { error = what; });
+    made->subscribe(input,
+                    {.id = edge, .topic = "/numbers", .policy = policy, .transport = trainyard::Transport::kTcp});
+    pipe_.loop.add(*made);
+    pipe_.run_until([&] {
+      publisher_.subscriptions();
+      return made->connected();
+    });
+    return made;
+  }
+
+  zmq::context_t zmq_;
+  Pipe pipe_;
+  Publisher publisher_{zmq_};
+};
+
+TEST_F(ReconnectTest, ASubscriptionWhoseMessagesMayBeLostIsMadeAgain) {
+  for (const auto& [edge, policy] : {std::pair(kVisitorEdge, Policy::kDropOldest), std::pair(7u, Policy::kLatest)}) {
+    std::string error;
+    const auto made = inlet(pipe_.sink.in, edge, policy, error);
+    const std::size_t before = publisher_.subscriptions();
+    publisher_.close();
+    pipe_.run_until([&] { return publisher_.listen_again(); });
+    pipe_.run_until([&] { return publisher_.subscriptions() == before + 1; });
+    EXPECT_EQ(error, "");
+    pipe_.loop.remove(*made);
+  }
+}
+
+// Without an error, the run would stand still, because the messages that were under way are never handled.
+TEST_F(ReconnectTest, ALostConnectionIsAnErrorIfNoMessageMayBeLostAndThePublisherHasNotDied) {
+  Sink inactive(pipe_.context("inactive"));
+  std::string retired_error, inactive_error, error;
+  const auto retired = inlet(pipe_.sink.in, 1, Policy::kBlock, retired_error);
+  const auto ending = inlet(inactive.in, 2, Policy::kBlock, inactive_error);
+  const auto active = inlet(pipe_.sink.in, 3, Policy::kBlock, error);
+  retired->retire();
+  publisher_.close();
+  pipe_.run_until([&] { return !error.empty(); });
+  EXPECT_EQ(error, "the connection to " + publisher_.endpoint() +
+                       " was lost, and messages of topic '/numbers' to the input 'numbers' with it");
+  EXPECT_EQ(retired_error, "");
+  EXPECT_EQ(inactive_error, "");
 }
 
 TEST(AddressTest, OnlyThisMachineIsAllowed) {

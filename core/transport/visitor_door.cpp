@@ -70,7 +70,8 @@ void send_charged(VisitorSocket& socket, const std::string& visitor, const T& me
 
 VisitorDoor::VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key)
     : socket_(context, address, owner.question ? kMaxFrameWithQuestions : kMaxControlBytes, kBacklog, key),
-      owner_(std::move(owner)) {}
+      owner_(std::move(owner)),
+      encoded_(owner_.failed) {}
 
 bool VisitorDoor::poll() {
   constexpr int kRound = 16;
@@ -144,6 +145,7 @@ Subscribed VisitorDoor::judge(const std::string& name, const Subscribe& request,
                   type.fingerprint, request.fingerprint);
     }
     check_room(name);
+    if (owner_.admit) owner_.admit(request);
   } catch (const Error& error) {
     answer.error = error.what();
   }

@@ -38,6 +38,12 @@ class VisitorDoor final : public Source {
     /// frames that must precede the answer, and `question` is the text. If this callback is empty, questions are
     /// ignored. While a visitor has too many unread bytes, its questions are ignored, too.
     std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
+    /// Called when a message of a topic could not be encoded or sent, and was therefore dropped for a visitor. `what`
+    /// is the reason. May be empty.
+    std::function<void(const std::string& topic, const std::string& what)> failed = {};
+    /// Called before a subscription to an existing topic is accepted, unless this callback is empty. It throws an Error
+    /// to refuse the subscription; the visitor receives the text of the error.
+    std::function<void(const Subscribe& request)> admit = {};
   };
 
   /// Binds the address. With a `key`, visitors from other hosts can connect. See the constructor of VisitorSocket for

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/component/boundary.h"
 #include "core/component/output.h"
 #include "messages/header.h"
 
@@ -10,8 +11,9 @@ namespace trainyard::core {
 
 void EncodedMessage::encode(const Envelope& envelope) {
   if (message_ == envelope.message) return;
+  // If the encoding fails, this object must not contain parts of two messages.
+  clear();
   auto body = std::make_shared<std::string>();
-  payloads_.clear();
   envelope.type->encode(envelope.message.get(), *body, payloads_);
   body_ = std::move(body);
   message_ = envelope.message;
@@ -47,7 +49,7 @@ void VisitorEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
   on_room();
 }
 
-std::uint64_t VisitorEdge::dropped() const { return counters().dropped.load(std::memory_order_relaxed) + too_large_; }
+std::uint64_t VisitorEdge::dropped() const { return counters().dropped.load(std::memory_order_relaxed) + not_sent_; }
 
 // The visitor's credit, which it may claim wrongly, and the ledger, which knows the bytes that libzmq still holds, must
 // both allow the message.
@@ -56,21 +58,33 @@ bool VisitorEdge::has_room() const {
          socket_.ledger().has_room(*account_);
 }
 
+// A message that cannot be encoded, such as one with too many payloads, is dropped, too. The exception must not leave
+// this function: neither the gateway nor other visitors nor the messages that wait at this edge may suffer from it.
+void VisitorEdge::transmit(const Envelope& envelope) {
+  try {
+    encode_and_send(envelope);
+  } catch (...) {
+    ++not_sent_;
+    encoded_.report_failure(topic_, describe_current_exception());
+  }
+}
+
 // A message that does not fit now is dropped, because the visitor may never make room for it. The visitor notices a gap
 // in the sequence numbers.
-void VisitorEdge::transmit(const Envelope& envelope) {
+void VisitorEdge::encode_and_send(const Envelope& envelope) {
   encoded_.encode(envelope);
   std::uint64_t bytes = encoded_.body()->size();
   if (inline_payloads_) {
     for (const Buffer& payload : encoded_.payloads()) bytes += payload.size();
   }
   if (!socket_.ledger().fits(*account_, bytes)) {
-    ++too_large_;
+    ++not_sent_;
     return;
   }
+  // The message is counted only when its frames exist, because there is no credit for a message that is not sent.
+  std::vector<zmq::message_t> frames = frames_of(envelope);
   ++sent_messages_;
   sent_bytes_ += bytes;
-  std::vector<zmq::message_t> frames = frames_of(envelope);
   if (!socket_.send(frames)) gone_ = true;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/edge/edge.h"
@@ -15,8 +17,17 @@ namespace trainyard::core {
 /// launch) receive the message.
 class EncodedMessage {
  public:
+  /// `failed` is called when a message on `topic` cannot be sent to a visitor, and `what` is the reason. It may be
+  /// empty.
+  explicit EncodedMessage(std::function<void(const std::string& topic, const std::string& what)> failed = {})
+      : failed_(std::move(failed)) {}
+
   /// Encodes the message. Does nothing if this object contains the message already.
   void encode(const Envelope& envelope);
+  /// Reports that a message cannot be sent.
+  void report_failure(const std::string& topic, const std::string& what) const {
+    if (failed_) failed_(topic, what);
+  }
   /// Releases the message, which this object keeps alive until then.
   void clear();
 
@@ -24,6 +35,7 @@ class EncodedMessage {
   const std::vector<Buffer>& payloads() const { return payloads_; }
 
  private:
+  std::function<void(const std::string& topic, const std::string& what)> failed_;
   std::shared_ptr<const void> message_;
   std::shared_ptr<const std::string> body_;
   std::vector<Buffer> payloads_;
@@ -54,13 +66,14 @@ class VisitorEdge final : public Edge {
   std::uint32_t subscription() const { return subscription_; }
   /// Returns true if the visitor has asked for the bytes of tensors.
   bool inline_payloads() const { return inline_payloads_; }
-  /// Returns the number of messages that this edge has dropped, either because the queue was full or because they did
-  /// not fit (VisitorLedger::fits()).
+  /// Returns the number of messages that this edge has dropped, because the queue was full, because they did not fit
+  /// (VisitorLedger::fits()), or because they could not be encoded.
   std::uint64_t dropped() const;
 
  private:
   bool has_room() const override;
   void transmit(const Envelope& envelope) override;
+  void encode_and_send(const Envelope& envelope);
   std::vector<zmq::message_t> frames_of(const Envelope& envelope) const;
 
   VisitorSocket& socket_;
@@ -72,7 +85,7 @@ class VisitorEdge final : public Edge {
   bool inline_payloads_;
   bool open_ = false;
   bool gone_ = false;
-  std::uint64_t too_large_ = 0;
+  std::uint64_t not_sent_ = 0;  ///< The number of messages that did not fit or could not be encoded.
   std::uint64_t sent_messages_ = 0;
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;

@@ -115,7 +115,7 @@ TEST_F(AcceleratorRulesTest, RulesMayDependOnTheAcceleratorsOwnParameters) {
 
 TEST_F(AcceleratorRulesTest, AutoIsHeldToTheRulesOfTheOneThatIsTaken) {
   AcceleratorReport better = card_;
-  better.traits.auto_rank = 90;
+  better.traits.auto_priority = 90;
   better.devices = 1;
   catalogue_.say("better", better);
   EXPECT_EQ(refusal("[topology]\naccelerator = 'auto'\ndevices = 3"),

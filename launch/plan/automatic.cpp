@@ -23,7 +23,7 @@ AcceleratorReport report_or_none(Catalogue& catalogue, const std::string& name, 
   try {
     return catalogue.traits<AcceleratorReport>(name, "{}", anew);
   } catch (const Error& error) {
-    return {.devices = 0, .problem = error.what(), .traits = {.auto_rank = 0}};
+    return {.devices = 0, .problem = error.what(), .traits = {.auto_priority = 0}};
   }
 }
 
@@ -32,12 +32,12 @@ std::vector<std::string> preferred_accelerators(Catalogue& catalogue) {
   std::vector<std::pair<int, std::string>> ranked;
   for (const PluginLabel& label : catalogue.list()) {
     if (label.kind != AcceleratorReport::kPluginKind) continue;
-    const int rank = report_or_none(catalogue, label.name, /*anew=*/false).traits.auto_rank;
-    if (rank > 0) ranked.emplace_back(-rank, label.name);
+    const int priority = report_or_none(catalogue, label.name, /*anew=*/false).traits.auto_priority;
+    if (priority > 0) ranked.emplace_back(-priority, label.name);
   }
   std::ranges::sort(ranked);
   std::vector<std::string> names;
-  for (auto& [rank, name] : ranked) names.push_back(std::move(name));
+  for (auto& [priority, name] : ranked) names.push_back(std::move(name));
   return names;
 }
 

@@ -26,9 +26,9 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 
 /// Replaces values in the parameters of a draft (a component while it is being planned) that leave a decision open:
 ///
-/// * accelerator = "auto" becomes the available accelerator with the highest priority (`auto_rank` in its traits). If
-///   several have the same priority, the first by name is chosen. Throws kNotFound if no accelerator is available on
-///   this machine.
+/// * accelerator = "auto" becomes the available accelerator with the highest priority, which is `auto_priority` in its
+///   traits. If several have the same priority, the first by name is chosen. Throws kNotFound if no accelerator is
+///   available on this machine.
 /// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of its host.
 /// * precision = "auto" becomes the accelerator's auto_precision.
 /// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file

@@ -29,9 +29,9 @@ class AutomaticTest : public testing::PlanFixture {
     return all;
   }
 
-  void add_card(const std::string& name, int auto_rank, int devices) {
+  void add_card(const std::string& name, int auto_priority, int devices) {
     AcceleratorReport report = testing::free_accelerator();
-    report.traits.auto_rank = auto_rank;
+    report.traits.auto_priority = auto_priority;
     report.devices = devices;
     catalogue_.say(name, report);
   }
@@ -71,7 +71,7 @@ TEST_F(AutomaticTest, ThePrecisionIsThatOfTheChosenAccelerator) {
   EXPECT_TRUE(slow.choices[0].changes_results);
 
   AcceleratorReport card = testing::free_accelerator();
-  card.traits.auto_rank = 90;
+  card.traits.auto_priority = 90;
   card.traits.auto_precision = "bf16-mixed";
   card.traits.auto_precision_reason = "it multiplies bfloat16";
   catalogue_.say("card", card);

@@ -39,7 +39,6 @@ struct RunWideParameters::Change {
   bool ok = true;  ///< True if the answer will be a success; `text` is its text.
   std::string text;
   std::size_t open = 0;  ///< The number of calls that have not been answered yet.
-  std::vector<const ComponentPlan*> changed;
 };
 
 std::vector<const ComponentPlan*> RunWideParameters::named(const std::string& target) const {
@@ -126,8 +125,7 @@ void RunWideParameters::set_everywhere(const std::shared_ptr<Change>& change) {
   change->open = change->components.size();
   for (const ComponentPlan* component : change->components) {
     run_.call(component->process, component->name, "param.set", change->body, kParameterDeadline,
-              [this, change, component](bool ok, const std::string& body) {
-                if (ok) change->changed.push_back(component);
+              [this, change](bool ok, const std::string& body) {
                 // The answer is the first error or, if there is none, the answer of any rank.
                 if (change->ok) change->text = body;
                 change->ok = change->ok && ok;
@@ -149,11 +147,12 @@ void RunWideParameters::conclude(const std::shared_ptr<Change>& change) {
   go_on(change, json{{"settings", settings}}.dump());
 }
 
-/// If a rank has refused the value, restores the old value on the ranks that have accepted it.
+/// If a rank has refused the value or has not answered in time, restores the old value on all ranks. A rank that has
+/// not answered may still set the new value later. It handles its calls in the order of sending, so it then sets the
+/// old value again. On a rank that has refused the new value, the call changes nothing.
 void RunWideParameters::take_back(const std::shared_ptr<Change>& change) {
-  change->open = change->changed.size();
-  if (change->open == 0) return go_on(change, "{}");
-  for (const ComponentPlan* component : change->changed) {
+  change->open = change->components.size();
+  for (const ComponentPlan* component : change->components) {
     run_.call(component->process, component->name, "param.set",
               json{{"name", change->name}, {"value", change->before}}.dump(), kParameterDeadline,
               [this, change](bool, const std::string&) {

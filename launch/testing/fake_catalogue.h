@@ -19,8 +19,9 @@ using namespace trainyard::testing;
 
 /// Returns the report of an accelerator that refuses nothing, and that "auto" chooses only if no other is available.
 inline AcceleratorReport free_accelerator() {
-  return {
-      .devices = 64, .problem = "", .traits = {.precisions = {"32-true", "bf16-mixed", "16-mixed"}, .auto_rank = 1}};
+  return {.devices = 64,
+          .problem = "",
+          .traits = {.precisions = {"32-true", "bf16-mixed", "16-mixed"}, .auto_priority = 1}};
 }
 
 /// A catalogue of plugins that exist only as declarations in a test.
@@ -182,7 +183,7 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
                      parameter("memory_limit_bytes", ValueKind::kInteger, "0", at_least(0))};
   AcceleratorReport custom = free_accelerator();
-  custom.traits.auto_rank = 0;
+  custom.traits.auto_priority = 0;
   info.traits.of_kind = custom;
   AcceleratorReport ipu = custom, hpu = custom;
   ipu.traits.device_counts = {1, 2, 4, 8, 16, 32, 64};

@@ -6,7 +6,6 @@
 namespace trainyard {
 
 void Horovod::prepare_reduction() {
-  total_ = model().parameters().size();
   if (*form_ == horovod::GradientForm::kFp16) half_.emplace(world(), arena().gradients(), at::kHalf);
 }
 
@@ -16,6 +15,7 @@ Work Horovod::reduce(const Bucket& bucket, const at::Tensor& /*gradients*/) {
     votes_ = fused_ = 0;
     last_vote_ = Clock::now();  // The first cycle begins here.
   }
+  total_ = bucket.count;
   ready_.push_back(bucket);
   progress();
   return {};

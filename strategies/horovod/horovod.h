@@ -43,7 +43,8 @@ class Horovod final : public ReplicaStrategy {
   std::vector<Scalar> stats() const override;
 
  protected:
-  /// Makes every parameter a separate bucket, so that reduce() is called for each gradient.
+  /// Makes every parameter a separate bucket, so that reduce() is called for each gradient. Only a parameter without
+  /// elements has no bucket of its own; below, "a gradient" means a bucket.
   std::uint64_t bucket_bytes() const override { return 1; }
   void prepare_reduction() override;
   Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
@@ -78,7 +79,7 @@ class Horovod final : public ReplicaStrategy {
 
   // The following fields describe the current step. Gradients are numbered in the order in which they become ready.
   std::vector<Bucket> ready_;      ///< The gradients that are ready on this rank.
-  std::size_t total_ = 0;          ///< The number of gradients of the whole model.
+  std::size_t total_ = 0;          ///< The number of gradients of the whole model. Set by reduce().
   std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun. It is the same on all ranks.
   std::vector<Fused> reductions_;  ///< The reductions that have begun.
   std::optional<Work> voting_;     ///< The vote in progress.

@@ -41,5 +41,14 @@ TEST(HorovodTest, ARankWithoutSamplesVotesAsTheOthersDo) {
   EXPECT_TRUE(team.member(1).announced().equal(team.member(0).announced()));
 }
 
+TEST(HorovodTest, AParameterWithoutElementsIsNotWaitedFor) {
+  RankTeam team(2, "horovod", "{}", R"({"has_empty_parameter": true})");
+  RankTeam plain(2, "horovod");
+  for (RankTeam* each : {&team, &plain}) {
+    each->each([](std::uint32_t rank, TeamMember& member) { member.step(1, made_up_rows(rank, 4)); });
+  }
+  EXPECT_TRUE(team.member(0).gradients().equal(plain.member(0).gradients()));
+}
+
 }  // namespace
 }  // namespace trainyard::testing

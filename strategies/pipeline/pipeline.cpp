@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/pipeline/pipeline.h"
 
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
@@ -41,27 +43,36 @@ class EvaluationAlongRanks final : public Evaluation {
   void end(ArenaEdit& /*edit*/) override { others_.release(); }
 
  private:
-  /// Returns the metrics of the last rank, on every rank.
+  /// Returns the metrics of the last rank, on every rank. The values of all ranks are merged later, so in place of a
+  /// sum the other ranks return 0.
   std::vector<NamedMetric> told(const std::vector<NamedMetric>& own) {
-    if (names_.empty()) {
-      std::string names;
-      for (const NamedMetric& metric : own) names += metric.name + "\n";
-      names_ = lines_of(world_.all_gather_texts(names).back());
-    }
-    std::vector<double> numbers(names_.size());
+    if (kinds_.empty()) learn_kinds(own);
+    std::vector<double> numbers(kinds_.size());
     for (std::size_t i = 0; i < own.size(); ++i) numbers[i] = own[i].value.item<double>();
     const at::Tensor shared = segment_.numbers_of_last(std::move(numbers));
-    std::vector<NamedMetric> metrics;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      metrics.push_back({names_[i], shared[static_cast<std::int64_t>(i)]});
+    std::vector<NamedMetric> metrics = kinds_;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const bool counts = metrics[i].reduction != Reduction::kSum || segment_.is_last();
+      metrics[i].value = counts ? shared[static_cast<std::int64_t>(i)] : at::zeros({}, at::kDouble);
     }
     return metrics;
+  }
+
+  /// Sends the names and the reductions of the last rank's metrics to all ranks: one line for each metric, such as
+  /// "mean loss".
+  void learn_kinds(const std::vector<NamedMetric>& own) {
+    std::string text;
+    for (const NamedMetric& metric : own) text += fmt::format("{} {}\n", name_of(metric.reduction), metric.name);
+    for (const std::string& line : lines_of(world_.all_gather_texts(text).back())) {
+      const std::size_t space = line.find(' ');
+      kinds_.push_back({line.substr(space + 1), {}, from_name<Reduction>(line.substr(0, space))});
+    }
   }
 
   pipeline::Segment& segment_;
   pipeline::OtherRanks& others_;
   World& world_;
-  std::vector<std::string> names_;  ///< The names of the metrics, which the last rank sends once.
+  std::vector<NamedMetric> kinds_;  ///< The metrics without values; the last rank sends their names once.
 };
 
 }  // namespace
@@ -106,9 +117,11 @@ std::vector<Pipeline::Part> Pipeline::cut(const MicroBatch& batch) const {
     part.batch = {.data = {.split = batch.data.split, .tensors = {}},
                   .samples = static_cast<std::uint64_t>(length),
                   .weight = batch.weight * part.share,
+                  .loss_scale = batch.loss_scale,
                   .last = batch.last,
                   .epoch = batch.epoch,
-                  .index = batch.index};
+                  .index = batch.index,
+                  .step = batch.step};
     for (const at::Tensor& tensor : batch.data.tensors) {
       part.batch.data.tensors.push_back(tensor.narrow(0, begin, length));
     }

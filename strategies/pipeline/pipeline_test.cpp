@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/pipeline/pipeline.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "core/testing/error_of.h"
 #include "messages/error.h"
+#include "strategies/testing/rank_team.h"
 
 namespace trainyard::pipeline {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using trainyard::testing::made_up_rows;
+using trainyard::testing::RankTeam;
+using trainyard::testing::TeamMember;
 
 /// Makes stages, each with one parameter; `sizes` contains the numbers of elements.
 std::vector<Stage> stages_of(const std::vector<std::int64_t>& sizes) {
@@ -139,6 +148,48 @@ TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
       }
     }
   }
+}
+
+TEST(PipelineTest, MetricsOfAllRanksAreMergedAsTheModelSays) {
+  const ModelBatch rows = made_up_rows(1, 4);
+  std::vector<std::vector<NamedMetric>> metrics(2);
+  std::vector<NamedMetric> alone;
+  RankTeam team(2, "pipeline");
+  team.each([&](std::uint32_t rank, TeamMember& member) {
+    const at::NoGradGuard no_gradients;
+    metrics[rank] = member.strategy().begin_evaluation().evaluate(member.model(), rows);
+    member.strategy().end_evaluation();
+  });
+  {
+    const at::NoGradGuard no_gradients;
+    RankTeam single(1, "single_device");
+    alone = single.member(0).model().evaluation_step(rows);
+  }
+  ScalarMerger merger;
+  for (const std::vector<NamedMetric>& of_rank : metrics) {
+    for (const NamedMetric& metric : of_rank) {
+      merger.add(metric.name, metric.value.item<double>(), 4, metric.reduction);
+    }
+  }
+  const std::vector<Scalar> merged = merger.values();
+  ASSERT_EQ(merged.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(merged[i].name, alone[i].name);
+    EXPECT_EQ(merged[i].value, alone[i].value.item<double>()) << alone[i].name;
+    EXPECT_EQ(metrics[0][i].reduction, alone[i].reduction) << alone[i].name;
+  }
+}
+
+TEST(PipelineTest, ALossThatIsNotANumberIsReportedWithItsStep) {
+  RankTeam team(2, "pipeline");
+  const auto [code, text] = trainyard::testing::error_of([&] {
+    team.each([](std::uint32_t, TeamMember& member) {
+      const ModelBatch rows = made_up_rows(1, 4);
+      at::Tensor(rows.tensors[0]).fill_(NAN);
+      member.strategy().train({.data = rows, .samples = 4, .epoch = 3, .index = 5, .step = 7});
+    });
+  });
+  EXPECT_THAT(text, HasSubstr("the loss is nan in step 7, batch 5 of epoch 3 (train)"));
 }
 
 }  // namespace

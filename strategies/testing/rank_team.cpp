@@ -5,6 +5,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
@@ -25,24 +26,26 @@ constexpr int kStages = 4;
 constexpr double kLearningRate = 0.05;
 
 /// Multiplies its input by the parameters, one stage after the other. The loss is the mean square of the result.
+/// Further metrics are the largest result and the sum of the results.
 class StagedModel final : public Model {
  public:
   explicit StagedModel(ModelContext context) : Model(context) {
     for (int i = 0; i < kStages; ++i) weights_.push_back(at::full({kWidth}, 1.0 + 0.1 * i).set_requires_grad(true));
+    if (*has_empty_parameter_) empty_ = at::empty({0}).set_requires_grad(true);
   }
 
   void build(const DatasetInfo&) override {}
   void set_training(bool) override {}
 
   std::vector<NamedTensor> parameters() override {
-    std::vector<NamedTensor> named;
-    for (const at::Tensor& weight : weights_) named.push_back({fmt::format("stage{}.weight", named.size()), weight});
+    std::vector<NamedTensor> named = weights();
+    if (empty_.defined()) named.insert(named.begin() + kStages / 2, {"empty", empty_});
     return named;
   }
 
   std::vector<Stage> stages() override {
     std::vector<Stage> all;
-    for (const NamedTensor& named : parameters()) {
+    for (const NamedTensor& named : weights()) {
       all.push_back({.name = fmt::format("stage{}", all.size()),
                      .parameters = {named},
                      .buffers = {},
@@ -51,21 +54,32 @@ class StagedModel final : public Model {
     return all;
   }
 
-  at::Tensor training_step(const ModelBatch& batch) override {
-    at::Tensor values = stage_input(batch);
-    for (const at::Tensor& weight : weights_) values = values * weight;
-    return loss(values, batch);
-  }
+  at::Tensor training_step(const ModelBatch& batch) override { return loss(output_of(batch), batch); }
   at::Tensor loss(const at::Tensor& output, const ModelBatch&) override { return (output * output).mean(); }
   std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override {
-    return {{"loss", loss(output, batch)}};
+    return {{"loss", loss(output, batch)},
+            {"largest", output.max(), Reduction::kMax},
+            {"total", output.sum(), Reduction::kSum}};
   }
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override {
-    return {{"loss", training_step(batch)}};
+    return metrics(output_of(batch), batch);
   }
 
  private:
+  std::vector<NamedTensor> weights() const {
+    std::vector<NamedTensor> named;
+    for (const at::Tensor& weight : weights_) named.push_back({fmt::format("stage{}.weight", named.size()), weight});
+    return named;
+  }
+  at::Tensor output_of(const ModelBatch& batch) {
+    at::Tensor values = stage_input(batch);
+    for (const at::Tensor& weight : weights_) values = values * weight;
+    return values;
+  }
+
+  Parameter<bool> has_empty_parameter_{*this, "has_empty_parameter", false, "add a parameter without elements"};
   std::vector<at::Tensor> weights_;
+  at::Tensor empty_;  ///< A parameter that no stage uses; undefined unless `has_empty_parameter`.
 };
 
 Buffer zeroed(std::size_t bytes) {
@@ -76,12 +90,14 @@ Buffer zeroed(std::size_t bytes) {
 
 }  // namespace
 
-TeamMember::TeamMember(const PluginContext& context, const std::string& strategy) : rank_(context.rank) {
+TeamMember::TeamMember(const PluginContext& context, const std::string& strategy, const std::string& model)
+    : rank_(context.rank) {
   PluginContext plain = context;
-  plain.parameters = "{}";
+  plain.parameters = model;
   model_ = std::make_unique<StagedModel>(plain);
+  plain.parameters = "{}";
   world_ = std::make_unique<World>(plain, PluginSpec{"auto", "{}"}, std::chrono::seconds(60));
-  passes_ = std::make_unique<Passes>(Passes::Options{.where = "test"});
+  passes_ = std::make_unique<Passes>(Passes::Options{.where = "test", .on_nan = OnNan::kStop});
   StrategyContext own;
   static_cast<PluginContext&>(own) = context;
   own.model = model_.get();
@@ -125,7 +141,8 @@ void TeamMember::resume(const at::Tensor& parameters, const RestoredStates& stat
 
 at::Tensor TeamMember::announced() const { return view_of(info_.blocks.at(0).data).clone(); }
 
-RankTeam::RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters)
+RankTeam::RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters,
+                   const std::string& model)
     : plugins_(core::PluginLoader::default_directories()), rendezvous_(core::make_local_rendezvous()), members_(ranks) {
   const auto log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   on_threads([&](std::uint32_t rank) {
@@ -138,7 +155,7 @@ RankTeam::RankTeam(std::uint32_t ranks, const std::string& strategy, const std::
     context.plugins = &plugins_;
     context.pool = &pool_;
     context.rendezvous = rendezvous_.get();
-    members_[rank] = std::make_unique<TeamMember>(context, strategy);
+    members_[rank] = std::make_unique<TeamMember>(context, strategy, model);
   });
 }
 

@@ -20,7 +20,7 @@ namespace trainyard::testing {
 /// (an arena), the strategy and a simple optimizer.
 class TeamMember {
  public:
-  TeamMember(const PluginContext& context, const std::string& strategy);
+  TeamMember(const PluginContext& context, const std::string& strategy, const std::string& model);
 
   Strategy& strategy() { return *strategy_; }
   Model& model() { return *model_; }
@@ -60,8 +60,10 @@ class TeamMember {
 /// them.
 class RankTeam {
  public:
-  /// `strategy` is the name of a strategy plugin, and `parameters` is a JSON object with its parameters.
-  RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters = "{}");
+  /// `strategy` is the name of a strategy plugin, and `parameters` is a JSON object with its parameters. `model` is a
+  /// JSON object with the parameters of the model: with "has_empty_parameter", one of its tensors has no elements.
+  RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters = "{}",
+           const std::string& model = "{}");
   ~RankTeam();
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }

@@ -13,7 +13,7 @@ AcceleratorTraits TestAccelerator::traits() const {
                            .host_memory = false,
                            .shares_memory_by = test_device::TestDevice::kKind,
                            .memory_limit_bytes = static_cast<std::uint64_t>(*memory_bytes_),
-                           .auto_rank = 0};
+                           .auto_priority = 0};
   if (kHalfOnCpu) traits.precisions.emplace_back("16-true");
   return traits;
 }

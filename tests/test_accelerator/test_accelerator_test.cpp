@@ -30,7 +30,7 @@ TEST_F(TestAcceleratorTest, HasMemoryOfItsOwnThatOtherProcessesCanOpen) {
   EXPECT_FALSE(traits.host_memory);
   EXPECT_EQ(traits.shares_memory_by, "test_device");
   EXPECT_EQ(traits.memory_limit_bytes, 123456u);
-  EXPECT_EQ(traits.auto_rank, 0) << "never chosen by itself";
+  EXPECT_EQ(traits.auto_priority, 0) << "never chosen by itself";
 }
 
 TEST_F(TestAcceleratorTest, TheParametersAreThePropertiesOfTheDevice) {

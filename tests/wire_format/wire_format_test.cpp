@@ -115,7 +115,7 @@ TEST(WireFormatPageTest, ItsSchemasAndFingerprintAreThoseInForce) {
 TEST(WireFormatPageTest, ItsBoundsAreThoseInForce) {
   const std::string text = page();
   EXPECT_THAT(text, HasSubstr(fmt::format("payloads of a message | {} |", kMaxPayloads)));
-  EXPECT_THAT(text, HasSubstr(fmt::format("dimensions of a tensor | {} |", kMaxRank)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("dimensions of a tensor | {} |", kMaxDimensions)));
   EXPECT_THAT(text, HasSubstr(fmt::format("bytes of a topic's name | {} |", kMaxTopicBytes)));
   EXPECT_THAT(text, HasSubstr(fmt::format("bytes of a body | {} MiB |", kMaxBodyBytes >> 20)));
   EXPECT_THAT(text, HasSubstr(fmt::format("types inside types | {} |", kMaxNesting)));

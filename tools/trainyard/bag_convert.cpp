@@ -16,6 +16,7 @@
 #include "tools/trainyard/bag.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/recorded_spans.h"
+#include "tools/trainyard/span_recording.h"
 #include "tools/trainyard/text_output.h"
 
 namespace trainyard::tools {
@@ -207,6 +208,8 @@ int convert_to_perfetto(const McapReader& reader, const std::string& path) {
   read_spans(reader, spans);
   write_perfetto(spans, run_of(reader), path);
   fmt::print("{}\n", path);
+  std::fflush(stdout);
+  report_lost(spans);
   return kExitOk;
 }
 

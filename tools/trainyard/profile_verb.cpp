@@ -34,14 +34,15 @@ struct ProfileArguments {
 StepWindow record_steps(const ProfileArguments& arguments, const visitors::RunInfo& run, Timeline& timeline,
                         std::uint64_t after, bool operations) {
   SpanRecording recording(run, timeline, operations);
+  const std::string what = fmt::format("{} training steps were profiled", arguments.steps);
   std::optional<StepWindow> window;
   const auto enough = [&] {
     const std::uint64_t first = last_step_of_the_beginning(timeline, after);
     if (first != 0) window = timeline::find_steps(timeline, arguments.steps, first);
+    if (!window) recording.require_all_kept(what);
     return window.has_value();
   };
-  recording.collect_until(enough, std::chrono::duration<double>(arguments.spans.timeout_s),
-                          fmt::format("{} training steps were profiled", arguments.steps));
+  recording.collect_until(enough, std::chrono::duration<double>(arguments.spans.timeout_s), what);
   recording.collect_rest();
   return *window;
 }
@@ -52,7 +53,7 @@ ProfileReport profile_launch(const ProfileArguments& arguments, Timeline& timeli
   ProfileReport report{.run = run.run, .time = profile_of(timeline, window), .operations = {}};
   if (arguments.no_operations) return report;
   // Recording operations makes these steps slower, so the shares above are taken from other steps.
-  const std::uint64_t after = timeline.steps().rbegin()->first;
+  const std::uint64_t after = timeline.steps().empty() ? window.last : timeline.steps().rbegin()->first;
   report.operations = profile_of(timeline, record_steps(arguments, run, timeline, after, /*operations=*/true));
   return report;
 }
@@ -60,8 +61,11 @@ ProfileReport profile_launch(const ProfileArguments& arguments, Timeline& timeli
 ProfileReport profile_recording(const recordings::McapReader& reader, const ProfileArguments& arguments,
                                 Timeline& timeline) {
   read_spans(reader, timeline);
-  const auto window = timeline::find_steps(timeline, arguments.steps);
+  // If spans were dropped, the first steps that remain may be incomplete, as at the beginning of a recording.
+  const std::uint64_t after = timeline.dropped() == 0 ? 0 : last_step_of_the_beginning(timeline);
+  const auto window = timeline::find_steps(timeline, arguments.steps, after);
   if (!window) {
+    report_lost(timeline);
     throw Error(Code::kNotFound, "the recording does not contain {} training steps in a row; --steps N asks for fewer",
                 arguments.steps);
   }

@@ -23,6 +23,7 @@ std::vector<std::string> topics_of(bool operations) {
 
 SpanRecording::SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline, bool operations)
     : timeline_(timeline),
+      before_(timeline.dropped() + timeline.events().size()),
       watch_(sockets_, std::move(run), topics_of(operations), {.window_messages = 1024, .window_bytes = 64ull << 20}) {}
 
 void SpanRecording::collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
@@ -45,6 +46,12 @@ void SpanRecording::collect_until(const std::function<bool()>& enough, std::chro
                   watch_.run().run, seconds_text(patience.count()));
     }
   }
+}
+
+void SpanRecording::require_all_kept(const std::string& what) const {
+  if (timeline_.dropped() <= before_) return;
+  throw Error(Code::kUnsupported, "more than {} spans were recorded before {}; --steps N asks for fewer",
+              timeline::Timeline::kMostEvents, what);
 }
 
 // Until every process has accepted its subscription, the spans that arrive are incomplete, and are dropped.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class SpanRecording {
   /// run ... ended before ...", for example with "10 training steps were profiled".
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
+  /// Throws kUnsupported if the timeline has dropped spans of this recording, because there were too many. `what` is
+  /// the same as in collect_until().
+  void require_all_kept(const std::string& what) const;
   /// Receives, for up to 0.7 s, the spans that the processes have already recorded but not yet published.
   void collect_rest();
 
@@ -34,6 +38,7 @@ class SpanRecording {
   bool take(std::chrono::milliseconds deadline);
 
   timeline::Timeline& timeline_;
+  std::uint64_t before_;  ///< The number of spans that were added to the timeline before this recording.
   zmq::context_t sockets_;
   visitors::Watch watch_;
 };

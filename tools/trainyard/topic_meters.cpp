@@ -8,7 +8,7 @@
 
 #include "messages/error.h"
 #include "tools/trainyard/exit_codes.h"
-#include "tools/trainyard/interrupt.h"
+#include "tools/trainyard/interrupts.h"
 #include "tools/trainyard/quantity_text.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
@@ -216,7 +216,7 @@ enum class End { kInterrupted, kRunEnded, kAsRequested };
 
 /// Measures until the run ends, the user presses Ctrl-C, or the number of messages or the duration in the arguments is
 /// reached.
-End measure(const MeterArguments& arguments, const Interrupt& interrupt, visitors::Watch& watch, TopicWindow& window,
+End measure(const MeterArguments& arguments, const Interrupts& interrupts, visitors::Watch& watch, TopicWindow& window,
             Report& report) {
   using Seconds = std::chrono::duration<double>;
   const auto begin = Clock::now();
@@ -225,7 +225,7 @@ End measure(const MeterArguments& arguments, const Interrupt& interrupt, visitor
   auto next_row = begin + every;
   while (arguments.count == 0 || window.messages() < arguments.count) {
     const auto now = Clock::now();
-    if (interrupt.requested()) return End::kInterrupted;
+    if (interrupts.came()) return End::kInterrupted;
     if (now >= until) break;
     if (now >= next_row) {
       report.show(window);
@@ -244,7 +244,7 @@ End measure(const MeterArguments& arguments, const Interrupt& interrupt, visitor
 }
 
 int run_meter(const MeterArguments& arguments, const Meter& meter) {
-  const Interrupt interrupt;
+  const Interrupts interrupts;
   zmq::context_t context;
   visitors::Watch watch(context, find_run(arguments.run), {arguments.topic});
   if (watch.streams().size() != 1) {
@@ -254,7 +254,7 @@ int run_meter(const MeterArguments& arguments, const Meter& meter) {
   const std::string& topic = watch.streams().front().topic;
   Report report(arguments, meter, topic);
   TopicWindow window(arguments.window);
-  const End end = measure(arguments, interrupt, watch, window, report);
+  const End end = measure(arguments, interrupts, watch, window, report);
   report.summarise(window);
   if (end == End::kInterrupted) return kExitInterrupted;
   if (report.has_result(window)) return kExitOk;

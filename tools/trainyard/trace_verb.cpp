@@ -100,7 +100,10 @@ Traced trace_recording(const recordings::McapReader& reader, const TraceArgument
   read_spans(reader, timeline);
   auto window = find(timeline, arguments);
   if (!window && arguments.batch == 0) window = timeline::find_steps(timeline, arguments.steps);
-  if (!window) throw Error(Code::kNotFound, "the recording ended before {}", what_is_missing(arguments));
+  if (!window) {
+    report_lost(timeline);
+    throw Error(Code::kNotFound, "the recording ended before {}", what_is_missing(arguments));
+  }
   return paths_in(timeline, run_of(reader), *window, arguments.batch);
 }
 
@@ -108,8 +111,13 @@ Traced trace_launch(const TraceArguments& arguments, Timeline& timeline) {
   const visitors::RunInfo run = visitors::find_run(arguments.spans.run);
   SpanRecording recording(run, timeline, /*operations=*/false);
   std::optional<StepWindow> window;
-  recording.collect_until([&] { return (window = find(timeline, arguments)).has_value(); },
-                          std::chrono::duration<double>(arguments.spans.timeout_s), what_is_missing(arguments));
+  const auto found = [&] {
+    window = find(timeline, arguments);
+    // A batch with a given number can still come, however many spans came before it.
+    if (!window && arguments.batch == 0) recording.require_all_kept(what_is_missing(arguments));
+    return window.has_value();
+  };
+  recording.collect_until(found, std::chrono::duration<double>(arguments.spans.timeout_s), what_is_missing(arguments));
   recording.collect_rest();
   return paths_in(timeline, run.run, *window, arguments.batch);
 }

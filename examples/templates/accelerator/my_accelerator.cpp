@@ -17,8 +17,8 @@ trainyard::FoundDevices MyAccelerator::find_devices() const {
   return {.count = static_cast<int>(*devices_), .problem = ""};
 }
 
-// With auto_rank 0, the accelerator is used only if a launch file names it.
-trainyard::AcceleratorTraits MyAccelerator::traits() const { return {.precisions = {"32-true"}, .auto_rank = 0}; }
+// With auto_priority 0, the accelerator is used only if a launch file names it.
+trainyard::AcceleratorTraits MyAccelerator::traits() const { return {.precisions = {"32-true"}, .auto_priority = 0}; }
 
 std::unique_ptr<trainyard::ClaimedDevice> MyAccelerator::open(int /*index*/) const {
   return std::make_unique<MyAcceleratorDevice>(*this);

@@ -153,6 +153,11 @@ class TensorTest(unittest.TestCase):
         self.assertEqual(trainyard.Tensor("int64", [], struct.pack("<q", -5)).numpy().tolist(), -5)
         with self.assertRaisesRegex(trainyard.TrainyardError, 'no elements; subscribe with payloads="inline"'):
             trainyard.Tensor("int64", [2]).numpy()
+        schema = trainyard.Schema("A {\n  Tensor a\n}\n")
+        for data in (None, b""):
+            body, payloads = schema.encode({"a": trainyard.Tensor("bfloat16", [0, 2], data)})
+            for received in (payloads, None):
+                self.assertEqual(schema.decode(body, received)["a"].numpy().shape, (0, 2))
 
     def test_a_tensor_is_read_like_a_dictionary_too(self):
         tensor = trainyard.Tensor("uint8", [2], b"ab")

@@ -7,7 +7,10 @@ import math
 import os
 import random
 import sys
+import tempfile
+import time
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 try:
@@ -19,12 +22,16 @@ except ImportError as missing:
 
 import trainyard
 from trainyard.member import StateReader, StateWriter, entry
+from trainyard.member import state as state_module
 from trainyard.member.edge import Edge
+from trainyard.member.gateway import Gateway
 from trainyard.member.host import describe
+from trainyard.member.log import Log
 from trainyard.member.memory import HANDLE, Imports, Pool, Segment
 from trainyard.member.outgoing import Outgoing
 from trainyard.member.outlet import OutputPort
-from trainyard.member.sockets import Keys
+from trainyard.member.protocol import EDGES, LOG_RECORD, edge_frames
+from trainyard.member.sockets import Keys, Sockets
 
 SCHEMA = trainyard.Schema("A {\n  u64 number\n  list<Tensor> tensors\n}\n")
 
@@ -273,9 +280,6 @@ class OutgoingTest(unittest.TestCase):
                 message, handles = self.decoded(outgoing, mode)
                 self.assertEqual(handles != 0, mode == "handle")
                 for tensor, array in zip(message["tensors"], arrays):
-                    if tensor.data is None:
-                        self.assertEqual(numpy.size(array), 0)
-                        continue
                     numpy.testing.assert_array_equal(tensor.numpy(), array)
                     self.assertEqual(tensor.numpy().dtype, array.dtype)
                 del message, tensor
@@ -302,6 +306,66 @@ class OutgoingTest(unittest.TestCase):
                                ({"number": 1, "tensors": [5]}, "5")):
             with self.subTest(message=message), self.assertRaisesRegex(trainyard.TrainyardError, words):
                 Outgoing(SCHEMA, message, self.pool, True)
+
+
+class GatewayTest(unittest.TestCase):
+    """A gateway with a latched output, and visitors that are connected to it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        sockets = Sockets(Keys(b"", b""))
+        self.addCleanup(sockets.context.destroy, 0)
+        self.declared = trainyard.Output("/a", "A {\n  u64 number\n}\n", latched=True, name="a")
+        self.wanted = []
+        self.gateway = Gateway(sockets, f"ipc://{folder.name}/gateway", {"/a": self.declared},
+                               lambda topic, is_wanted: self.wanted.append((topic, is_wanted)))
+        self.visitor = sockets.dealer(None)
+        self.visitor.connect(self.gateway.endpoint)
+
+    def subscribe(self, number, topic):
+        self.visitor.send_multipart(edge_frames(
+            "Subscribe", subscription=number, topic=topic, edge=0, fingerprint=0, policy="drop_oldest", window_messages=9,
+            window_bytes=9 << 20, payloads="inline", process_index=0))
+        self.assertEqual(EDGES["Subscribed"].decode(self.receive()[2])["error"], "")
+
+    def receive(self):
+        """Lets the gateway work until the visitor gets a message, and returns its frames."""
+        self.work_until(lambda: self.visitor.poll(1))
+        return self.visitor.recv_multipart()
+
+    def work_until(self, condition):
+        deadline = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            self.gateway.poll()
+
+    def publish(self, number):
+        self.gateway.publish("/a", Outgoing(self.declared.schema, {"number": number}, Pool(), share=False))
+
+    def test_a_visitor_gets_messages_also_if_one_was_sent_after_its_predecessor_left(self):
+        self.subscribe(0, "/a")
+        self.visitor.send_multipart(edge_frames("Unsubscribe", subscription=0))
+        self.work_until(lambda: self.wanted == [("/a", True), ("/a", False)])
+        self.publish(1)  # The component does not know yet that nobody listens.
+        self.subscribe(1, "/a")
+        self.assertEqual(self.wanted, [("/a", True), ("/a", False), ("/a", True)])
+        self.publish(2)
+        self.assertEqual(self.declared.schema.decode(self.receive()[2]), {"number": 2})
+        self.subscribe(2, "/a")
+        self.assertEqual(self.declared.schema.decode(self.receive()[2]), {"number": 2}, "the last message is kept")
+        self.assertEqual(len(self.wanted), 3)
+
+    def test_a_line_of_the_log_may_contain_anything(self):
+        self.subscribe(0, "/log")
+        log = Log("a", "off", self.gateway.tell)
+        for text, expected in (("good \udce4.txt", "good ?.txt"), ("x" * (65 << 20), "x" * 65536)):
+            log.info(text)
+            record = LOG_RECORD.decode(self.receive()[2])
+            self.assertEqual((record["level"], record["text"] == expected), ("info", True))
+        self.gateway.tell({"time_ns": 0, "level": "info", "component": "a", "text": "\udce4"})
+        log.info("next")
+        self.assertEqual(LOG_RECORD.decode(self.receive()[2])["text"], "next")
 
 
 class DeclarationTest(unittest.TestCase):
@@ -368,6 +432,8 @@ class DeclarationTest(unittest.TestCase):
         except KeyError as error:
             self.assertRegex(describe(error), r"^KeyError: 'x' \(member_test\.py:\d+\)$")
         self.assertEqual(describe(trainyard.TrainyardError("so")), "so")
+        self.assertEqual(describe(ValueError("no \udce4.txt")), "ValueError: no ?.txt")
+        self.assertEqual(describe(trainyard.TrainyardError("no \udce4.txt")), "no ?.txt")
 
     def test_keys_are_in_no_error(self):
         with self.assertRaises(trainyard.TrainyardError) as caught:
@@ -380,25 +446,58 @@ class StateTest(unittest.TestCase):
         """Stands for a component of rank 1."""
         name, rank = "rank1/keeper", 1
 
-        def allocate(self, shape, dtype):
-            return numpy.empty(shape, dtype)
+        def __init__(self):
+            self.pool = Pool()
+
+        def allocate(self, size, dtype):
+            return self.pool.allocate(max(size, 1))[:size].view(dtype)
 
     def reader(self, states, owner="keeper", rank=1):
         return StateReader({"path": "/c", "step": 5, "ranks": 2, "states": states}, owner, rank)
 
+    def sent(self, writer, pool):
+        """Returns what arrives when the state is sent, and the number of payloads."""
+        schema = trainyard.Schema(trainyard.schema_of("StateAnswer"))
+        outgoing = Outgoing(schema, {"order": 1, "component": "rank1/keeper", "states": writer.take()}, pool, share=True)
+        payloads = [bytes(payload.data) for payload in outgoing.payloads]
+        return schema.decode(outgoing.body, payloads)["states"], len(payloads)
+
+    def test_it_may_contain_many_arrays(self):
+        arrays = {f"array {i}": numpy.arange(i, dtype=kind) for i, kind in zip(range(100), (">i2", "<f4", "u1", "f8") * 25)}
+        arrays.update({"scalar": numpy.array(2.5), "turned": numpy.arange(6).reshape(2, 3).T, "none": numpy.ones((0, 3))})
+        for most, buffers in ((1 << 30, {1}), (2000, range(2, 65))):
+            with self.subTest(most=most), unittest.mock.patch.object(state_module, "_BUFFER_BYTES", most):
+                keeper = self.Keeper()
+                writer = StateWriter(keeper)
+                for place, (name, array) in enumerate(arrays.items()):
+                    writer.set(name, array, per_rank=place % 2 == 1)
+                states, payloads = self.sent(writer, keeper.pool)
+                self.assertIn(payloads, buffers)
+                self.assertEqual({one["data"].offset % 64 for state in states for one in state["tensors"]}, {0})
+                reader = self.reader(states)
+                for name, array in arrays.items():
+                    self.assertEqual((reader[name].dtype, reader[name].shape, reader[name].tolist()),
+                                     (array.dtype.newbyteorder("<"), array.shape, array.tolist()))
+
+    def test_it_may_contain_an_array_without_elements(self):
+        # C++ sends no payload for such a tensor, and Python an empty one.
+        for dtype in ("float32", "bfloat16"):
+            for data in (None, b""):
+                tensors = [{"name": "a", "data": trainyard.Tensor(dtype, [0, 3], data)}]
+                found = self.reader([{"owner": "keeper", "rank": 1, "per_rank": False, "values": "", "tensors": tensors}])
+                self.assertEqual((found["a"].shape, found["a"].dtype), ((0, 3), numpy.float32))
+
     def test_it_comes_back_as_it_was_saved(self):
-        writer = StateWriter(self.Keeper())
+        keeper = self.Keeper()
+        writer = StateWriter(keeper)
         array = numpy.array([1.5, 2.5], numpy.float32)
         for name, value in (("a", -math.inf), ("b", [1, "x", None]), ("c", array), ("d", {"e": True})):
             writer.set(name, value)
         array[0] = 7  # What was saved does not change.
         writer.set("mine", 7, per_rank=True)
-        states = writer.take()
-        self.assertEqual([(one["owner"], one["rank"], one["per_rank"]) for one in states],
+        decoded, _ = self.sent(writer, keeper.pool)
+        self.assertEqual([(one["owner"], one["rank"], one["per_rank"]) for one in decoded],
                          [("keeper", 1, False), ("keeper", 1, True)])
-        schema = trainyard.Schema(trainyard.schema_of("StateAnswer"))
-        outgoing = Outgoing(schema, {"order": 1, "component": "rank1/keeper", "states": states}, Pool(), share=False)
-        decoded = schema.decode(outgoing.body, [payload.data for payload in outgoing.payloads])["states"]
         reader = self.reader(decoded)
         self.assertEqual((reader.number("a"), reader["b"], list(reader["c"]), reader["d"], reader["mine"]),
                          (-math.inf, [1, "x", None], [1.5, 2.5], {"e": True}, 7))

@@ -17,7 +17,7 @@ launch::Catalogue::Answer Elsewhere::ask(std::string_view kind, std::string_view
   auto* report = std::get_if<AcceleratorReport>(&answer.traits.of_kind);
   if (report == nullptr) return answer;
   // An accelerator whose devices this machine lacks is never chosen automatically.
-  if (!report->available()) report->traits.auto_rank = 0;
+  if (!report->available()) report->traits.auto_priority = 0;
   report->devices = std::max(report->devices, kDevices);
   report->problem.clear();
   return answer;

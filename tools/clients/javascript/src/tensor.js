@@ -92,8 +92,9 @@ export class Tensor {
    * @param {Uint8Array} bytes of the size `byteLength`
    */
   readInto(bytes) {
-    if (!this.data) throw new TrainyardError(WITHOUT);
-    bytes.set(this.data);
+    // A tensor whose shape contains 0 is complete without bytes; C++ sends no payload for it.
+    if (!this.data && this.byteLength > 0) throw new TrainyardError(WITHOUT);
+    if (this.data) bytes.set(this.data);
   }
 
   /**
@@ -113,8 +114,8 @@ export class Tensor {
   view() {
     const found = this.#type();
     const { data } = this;
-    if (!data) throw new TrainyardError(WITHOUT);
-    if (data.byteOffset % found[1] !== 0 || found[1] === 2) return this.array();
+    // Without data, array() finds out whether elements are missing.
+    if (!data || data.byteOffset % found[1] !== 0 || found[1] === 2) return this.array();
     const buffer = /** @type {ArrayBuffer} */ (data.buffer);
     return found[3](buffer, data.byteOffset, data.length / found[1]);
   }
@@ -135,6 +136,22 @@ export class Tensor {
     const found = DTYPES.find(([name]) => name === this.dtype);
     if (!found) throw new TrainyardError(`no type of tensors '${this.dtype}'`);
     return found;
+  }
+}
+
+/** A tensor whose bytes are a part of a payload. Several tensors in one message may be parts of the same payload. */
+export class PartialTensor extends Tensor {
+  /**
+   * @param {string} dtype
+   * @param {number[]} shape
+   * @param {Uint8Array} payload
+   * @param {number} offset where the elements begin in the payload
+   */
+  constructor(dtype, shape, payload, offset) {
+    super(dtype, shape);
+    this.payload = payload;
+    this.offset = offset;
+    this.data = payload.subarray(offset, offset + this.byteLength);
   }
 }
 
@@ -170,8 +187,8 @@ export function readTensor(reader) {
     throw new BadMessage(`tensor in payload ${payload}; the message has ${reader.payloads.length}`);
   }
   const frame = reader.payloads[payload];
-  // The subscription has requested no elements (`payloads: "none"`).
-  if (frame.length === 0) return new Tensor(dtype, shape);
+  // Either the tensor needs no bytes, or the subscription has requested no elements (`payloads: "none"`).
+  if (frame.length === 0) return new Tensor(dtype, shape, bytes === 0 ? new Uint8Array(0) : null);
   // Very large numbers are rounded, but stay larger than any frame. The condition is negated so that NaN (0 * Infinity)
   // is refused, too.
   if (!(offset + bytes <= frame.length)) {
@@ -202,8 +219,10 @@ export function writeTensor(writer, tensor) {
   if (bytes && bytes.length !== tensor.size * DTYPES[number][1]) {
     throw new TypeError(`the tensor needs ${tensor.size * DTYPES[number][1]} bytes`);
   }
-  writer.u32(bytes ? writer.payloads.length : NO_PAYLOAD);
+  const part = tensor instanceof PartialTensor ? tensor : null;
+  let payload = part ? writer.payloads.indexOf(part.payload) : -1;
+  if (bytes && payload < 0) payload = writer.payloads.push(part?.payload ?? bytes) - 1;
+  writer.u32(bytes ? payload : NO_PAYLOAD);
   const at = writer.room(8);
-  writer.view.setBigUint64(at, 0n, true); // The offset in the payload.
-  if (bytes) writer.payloads.push(bytes);
+  writer.view.setBigUint64(at, BigInt(part?.offset ?? 0), true);
 }

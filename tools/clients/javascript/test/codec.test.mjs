@@ -142,6 +142,20 @@ test("16-bit floats become float32", () => {
   const brain = new Uint16Array([0x3f80, 0xc000, 0x7f80, 0x0001]);
   assert.deepEqual([...new Tensor("bfloat16", [4], new Uint8Array(brain.buffer)).array()], [1, -2, Infinity, 2 ** -133]);
   assert.throws(() => new Tensor("bfloat16", [4]).array(), /payloads: "inline"/);
+  assert.throws(() => new Tensor("float32", [4]).view(), /payloads: "inline"/);
+});
+
+test("a tensor without elements can be read in whatever way it was sent", () => {
+  const schema = new Schema("A {\n  Tensor a\n}\n");
+  for (const [dtype, elements] of [["bfloat16", new Float32Array(0)], ["int32", new Int32Array(0)]]) {
+    for (const data of [null, new Uint8Array(0)]) {
+      const { body, payloads } = schema.encode({ a: new Tensor(dtype, [2, 0], data) });
+      for (const received of [payloads, null]) {
+        const { a } = schema.decode(body, received);
+        assert.deepEqual([a.shape, a.array(), a.view()], [[2, 0], elements, elements]);
+      }
+    }
+  }
 });
 
 const nestedLists = (depth) => `A {\n  ${"list<".repeat(depth)}u8${">".repeat(depth)} a\n}\n`;

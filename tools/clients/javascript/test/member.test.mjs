@@ -11,9 +11,11 @@ import { Declared, Output } from "../src/member/declared.js";
 import { Edge } from "../src/member/edge.js";
 import { describe } from "../src/member/describe.js";
 import { Mailbox } from "../src/member/mailbox.js";
+import { Log } from "../src/member/log.js";
 import { Imports } from "../src/member/memory.js";
 import { OutputPort } from "../src/member/outlet.js";
 import { fromZ85, readKeys } from "../src/member/sockets.js";
+import { pack } from "../src/member/state.js";
 import { Schema, TrainyardError } from "../src/codec.js";
 
 /**
@@ -267,6 +269,21 @@ test("a tensor of the arena is read anew each time, and can be written", () => {
   closeSync(file);
 });
 
+test("a new segment stays open even if all others are in use", () => {
+  const imports = new Imports(7);
+  const segments = Array.from({ length: 130 }, () => segment({ counted: false })); // Segments of the arena stay in use.
+  for (const { handle } of segments) assert.equal(received(imports, handle).tensor.view()[3], 4);
+  // A surplus of segments that are no longer used is closed.
+  const unused = Array.from({ length: 2 }, () => segment());
+  for (const { handle } of unused) {
+    const { loan, tensor } = received(imports, handle);
+    assert.equal(tensor.view()[3], 4);
+    loan.giveBack();
+  }
+  assert.equal(received(imports, unused[0].handle).tensor.view()[3], 4);
+  for (const { file } of [...segments, ...unused]) closeSync(file);
+});
+
 test("handles that lead nowhere are refused", () => {
   const { file, handle } = segment();
   const changed = (change) => {
@@ -335,6 +352,50 @@ test("state comes back as it was saved", () => {
   assert.ok(new StateReader(restored, "other", 1).empty);
   assert.throws(() => new StateReader({ ...restored, states: [{ ...states[0], values: "[1" }] }, "keeper", 1),
     /the values are no JSON object/);
+});
+
+const STATES = new Schema(schemaOf("StateAnswer"));
+const sent = (states) => {
+  const { body, payloads } = STATES.encode({ order: 1n, component: "keeper", states });
+  return { payloads, states: STATES.decode(body, payloads).states };
+};
+
+test("state may contain many arrays", () => {
+  const arrays = Array.from({ length: 100 }, (_, i) => [`array ${i}`,
+    i % 2 ? Float64Array.from({ length: i }, (__, k) => k + i) : Uint8Array.from({ length: i }, (__, k) => k + i)]);
+  const writer = new StateWriter({ name: "keeper", rank: 1 });
+  for (const [i, [name, array]] of arrays.entries()) writer.set(name, array, { perRank: i % 3 === 0 });
+  const { payloads, states } = sent(writer.take());
+  assert.equal(payloads.length, 1);
+  const reader = new StateReader({ path: "/c", step: 5n, ranks: 2, states }, "keeper", 1);
+  for (const [name, array] of arrays) assert.deepEqual(reader.get(name).array(), array);
+});
+
+test("state that is too large for one payload has several", () => {
+  const sizes = [0, 100, 30, 300, 0, 128, 128, 1];
+  const tensors = sizes.map((size, i) => ({ name: String(i), data: Tensor.from(new Uint8Array(size).fill(i)) }));
+  pack([{ tensors }], 256);
+  const { payloads, states } = sent([{ owner: "keeper", rank: 1, per_rank: false, values: "", tensors }]);
+  assert.deepEqual(payloads.map(({ length }) => length), [192, 320, 256, 64]);
+  assert.deepEqual(states[0].tensors.map(({ data }) => [...data.array()]), sizes.map((size, i) => Array(size).fill(i)));
+});
+
+test("state may contain an array without elements", () => {
+  // C++ sends no payload for such a tensor, and JavaScript an empty one.
+  for (const data of [null, new Uint8Array(0)]) {
+    const tensors = [{ name: "a", data: new Tensor("float32", [0, 3], data) }];
+    const { states } = sent([{ owner: "keeper", rank: 1, per_rank: false, values: "", tensors }]);
+    const found = new StateReader({ path: "/c", step: 5n, ranks: 2, states }, "keeper", 1).get("a");
+    assert.deepEqual([found.shape, found.array(), found.view()], [[0, 3], new Float32Array(0), new Float32Array(0)]);
+  }
+});
+
+test("the text of a log record is cut if it is too long", () => {
+  const texts = [];
+  const log = new Log("a", "off", ({ text }) => { texts.push(text); });
+  log.info("x".repeat(65 * 2 ** 20));
+  log.info("short");
+  assert.deepEqual(texts.map((text) => text.length), [65536, 5]);
 });
 
 test("keys are read, and are in no error", () => {

@@ -13,6 +13,12 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def sendable(text: str) -> str:
+    """Returns the text with a question mark for each character that UTF-8 cannot represent. Python puts such characters
+    (lone surrogates) into file names that are not UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
 class TrainyardError(Exception):
     """The base class of all exceptions of this package."""
 

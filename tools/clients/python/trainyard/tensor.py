@@ -55,12 +55,14 @@ class Tensor:
         has no bfloat16, so a tensor of this type is converted to float32, which represents all its values exactly.
         Raises TrainyardError if the message does not contain the elements."""
         import numpy as np
-        if self.data is None:
+        # A tensor whose shape contains 0 is complete without bytes; C++ sends no payload for it.
+        data = b"" if self.data is None and 0 in self.shape else self.data
+        if data is None:
             raise TrainyardError(f"{self} has no elements; subscribe with payloads=\"inline\" to receive them")
         if self.dtype == "bfloat16":
-            upper = np.frombuffer(self.data, "<u2").astype("<u4") << 16
+            upper = np.frombuffer(data, "<u2").astype("<u4") << 16
             return upper.view("<f4").reshape(self.shape)
-        return np.frombuffer(self.data, np.dtype(self.dtype).newbyteorder("<")).reshape(self.shape)
+        return np.frombuffer(data, np.dtype(self.dtype).newbyteorder("<")).reshape(self.shape)
 
 
 def read_tensor(body: bytes, payloads: Optional[Sequence[bytes]], at: int) -> Tuple[Tensor, int]:
@@ -89,7 +91,8 @@ def read_tensor(body: bytes, payloads: Optional[Sequence[bytes]], at: int) -> Tu
 
 def _slice(frame: bytes, size: int, payload: int, offset: int) -> Optional[memoryview]:
     if not frame:
-        return None  # The subscription has requested no elements (`payloads="none"`).
+        # Either the tensor needs no bytes, or the subscription has requested no elements (`payloads="none"`).
+        return None if size else memoryview(b"")
     if offset + size > len(frame):
         raise BadMessage(f"tensor needs {size} bytes at {offset} of payload {payload}: it has {len(frame)}")
     return memoryview(frame)[offset:offset + size]

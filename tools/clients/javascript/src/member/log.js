@@ -4,6 +4,8 @@
 import { printable } from "../errors.js";
 
 const LEVELS = ["trace", "debug", "info", "warning", "error", "critical", "off"];
+// Longer texts are cut in records, which are kept in memory. On stderr, they are complete.
+const MOST_CHARACTERS = 2 ** 16;
 
 export class Log {
   #component;
@@ -44,6 +46,7 @@ export class Log {
       const thousandths = String(now.getMilliseconds()).padStart(3, "0");
       process.stderr.write(`${clock.join(":")}.${thousandths} ${level} [${this.#component}] ${printable(String(text))}\n`);
     }
-    this.#publish({ time_ns: BigInt(now.getTime()) * 1_000_000n, level, component: this.#component, text: String(text) });
+    this.#publish({ time_ns: BigInt(now.getTime()) * 1_000_000n, level, component: this.#component,
+      text: String(text).slice(0, MOST_CHARACTERS) });
   }
 }

@@ -100,19 +100,19 @@ export class Imports {
       closeSync(file);
       throw new BadMessage(`shared memory ${path} is not what its handle says: its owner is gone`);
     }
+    this.#makeRoom(); // This comes first, because the new segment has no users yet.
     const segment = new Segment(file, size);
     this.#segments.set(inode, segment);
-    this.#forgetSurplus();
     return segment;
   }
 
   /**
-   * Closes the segments that were not used for the longest time, if there are too many. Memory without counters stays
-   * open, because it may be read at any time.
+   * Closes the segments that were not used for the longest time, if there is no room for another. Memory without counters
+   * stays open, because it may be read at any time.
    */
-  #forgetSurplus() {
+  #makeRoom() {
     for (const [inode, segment] of this.#segments) {
-      if (this.#segments.size <= MOST_FILES) return;
+      if (this.#segments.size < MOST_FILES) return;
       if (segment.users > 0) continue;
       closeSync(segment.file);
       this.#segments.delete(inode);

@@ -3,7 +3,7 @@
 // ports for this (docs/wire_format.md, section 9). A component that overrides saveState() automatically has these
 // ports.
 import { TrainyardError } from "../errors.js";
-import { Tensor } from "../tensor.js";
+import { PartialTensor, Tensor } from "../tensor.js";
 
 /** @typedef {import("./component.js").Component} Component */
 /**
@@ -14,6 +14,10 @@ import { Tensor } from "../tensor.js";
  * @property {string} values
  * @property {{ name: string, data: Tensor }[]} tensors
  */
+
+// A message may refer to 64 payloads only, so tensors share payloads. Each begins at a multiple of ALIGNMENT bytes.
+const ALIGNMENT = 64;
+const PAYLOAD_BYTES = 2 ** 30;
 
 /**
  * JSON has no infinite numbers and no NaN, so they become the words that all messages of Trainyard use.
@@ -52,6 +56,33 @@ class Part {
   values = {};
   /** @type {{ name: string, data: Tensor }[]} */
   tensors = [];
+}
+
+/**
+ * Moves the tensors of all parts into as few payloads as possible. A payload is larger than `most` bytes only if a
+ * single tensor is.
+ * @param {Iterable<Part>} parts
+ * @param {number} most
+ */
+export function pack(parts, most = PAYLOAD_BYTES) {
+  /** @type {{ payload: number, offset: number }[]} */
+  const places = [];
+  /** @type {number[]} */
+  const sizes = [];
+  const saved = [...parts].flatMap(({ tensors }) => tensors);
+  for (const { data: { byteLength } } of saved) {
+    const size = sizes.at(-1);
+    if (size === undefined || (size > 0 && size + byteLength > most)) sizes.push(0);
+    const payload = sizes.length - 1;
+    places.push({ payload, offset: sizes[payload] });
+    sizes[payload] += Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT;
+  }
+  const payloads = sizes.map((size) => new Uint8Array(size));
+  for (const [i, one] of saved.entries()) {
+    const packed = new PartialTensor(one.data.dtype, one.data.shape, payloads[places[i].payload], places[i].offset);
+    one.data.readInto(/** @type {Uint8Array} */ (packed.data));
+    one.data = packed; // The original is no longer needed, so that large state does not need twice its memory.
+  }
 }
 
 /** Collects the state of a component: values and tensors, each under a name. */
@@ -94,6 +125,7 @@ export class StateWriter {
 
   /** @returns {SavedState[]} */
   take() {
+    pack(this.#parts.values());
     return [...this.#parts].map(([perRank, { values, tensors }]) => ({ owner: ownerOf(this.#component),
       rank: this.#component.rank, per_rank: perRank, tensors,
       values: Object.keys(values).length > 0 ? JSON.stringify(values) : "" }));

@@ -10,7 +10,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 import zmq
 
 from ..bounds import SUBSCRIPTIONS, TOPIC_BYTES, WINDOW_BYTES, WINDOW_MESSAGES
-from ..errors import BadMessage
+from ..errors import BadMessage, TrainyardError
 from .edge import Edge
 from .memory import Pool
 from .outgoing import Outgoing
@@ -77,9 +77,13 @@ class Gateway:
             visitor.send(message)
 
     def tell(self, record: Dict[str, Any]) -> None:
-        """Publishes a log record. Until the first visitor subscribes to the log, the newest records are kept for it."""
+        """Publishes a log record. Until the first visitor subscribes to the log, the newest records are kept for it. A
+        record that cannot be encoded is dropped, because a line of the log must not end the process."""
         log = self._topics[LOG_TOPIC]
-        message = Outgoing(log.declared.schema, record, self._pool, share=False)
+        try:
+            message = Outgoing(log.declared.schema, record, self._pool, share=False)
+        except TrainyardError:
+            return
         message.sequence, message.time = self._sequence, record["time_ns"]
         self._sequence += 1
         if self._early is not None:
@@ -183,10 +187,12 @@ class Gateway:
             early, self._early = self._early or (), None
             for record in early:
                 visitor.send(record)
+        elif len(topic.visitors) == 1:
+            # This is necessary even if `last` is set: a message that the component sent before it learned that the
+            # previous visitor has left may have arrived since then. The component now sends its last message again.
+            self._wanted(request["topic"], True)
         elif topic.last is not None:
             visitor.send(topic.last)
-        elif len(topic.visitors) == 1:
-            self._wanted(request["topic"], True)
 
     def _dismiss(self, visitor: _Visitor) -> None:
         del self._visitors[visitor.peer, visitor.subscription]  # type: ignore[arg-type]

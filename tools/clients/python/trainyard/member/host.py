@@ -15,7 +15,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type
 
 import zmq
 
-from ..errors import TrainyardError
+from ..errors import TrainyardError, sendable
 from .calls import Calls
 from .component import Component
 from .control import Control
@@ -40,8 +40,8 @@ def describe(error: BaseException) -> str:
     """Returns an exception as one sentence, with the file and line in the user's program. The texts of this package's
     own exceptions are returned unchanged."""
     if isinstance(error, TrainyardError):
-        return str(error)
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return sendable(str(error))
+    text = sendable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(here)]
     return f"{text} ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else text
@@ -107,7 +107,7 @@ class Host:
             self._fail(error)
 
     def finish_run(self, reason: str, success: bool) -> None:
-        self._control.send("RunFinished", component=self._me["name"], reason=reason, success=success)
+        self._control.send("RunFinished", component=self._me["name"], reason=sendable(reason), success=success)
 
     def allocate(self, shape: Any, dtype: Any, permanent: bool) -> Any:
         if numpy is None:

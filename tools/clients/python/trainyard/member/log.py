@@ -7,9 +7,11 @@ import sys
 import time
 from typing import Any, Callable, Dict
 
-from ..errors import printable
+from ..errors import printable, sendable
 
 _LEVELS = ("trace", "debug", "info", "warning", "error", "critical", "off")
+# Longer texts are cut in records, which are kept in memory. On stderr, they are complete.
+_MOST_CHARACTERS = 1 << 16
 
 
 class Log:
@@ -38,4 +40,5 @@ class Log:
             line = f"{clock}.{now // 10**6 % 1000:03d} {level} [{self._component}] {printable(str(text))}\n"
             sys.stderr.write(line)
             sys.stderr.flush()
-        self._publish({"time_ns": now, "level": level, "component": self._component, "text": str(text)})
+        self._publish({"time_ns": now, "level": level, "component": self._component,
+                       "text": sendable(str(text)[:_MOST_CHARACTERS])})

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from ..errors import TrainyardError
 from .memory import numpy
 from .ports import Input, Output
 
+# A message may refer to 64 buffers only, so arrays share buffers. Each array begins at a multiple of _ALIGNMENT bytes.
+_ALIGNMENT, _BUFFER_BYTES = 64, 1 << 30
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -23,22 +25,37 @@ def _as_json(value: Any) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+def _packed(arrays: Dict[Any, Any], allocate: Callable[[int], Any]) -> Dict[Any, Any]:
+    """Moves arrays into as few buffers as possible. A buffer is larger than _BUFFER_BYTES only if a single array is."""
+    places: Dict[Any, Tuple[int, int]] = {}  # The number of the buffer of each array, and the offset in it.
+    sizes: List[int] = []
+    for key, array in arrays.items():
+        if not sizes or (sizes[-1] and sizes[-1] + array.nbytes > _BUFFER_BYTES):
+            sizes.append(0)
+        places[key] = len(sizes) - 1, sizes[-1]
+        sizes[-1] += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+    buffers, moved = [allocate(size) for size in sizes], {}
+    for key, (number, start) in places.items():
+        array = arrays.pop(key)  # Each original is freed at once, so that large state does not need twice its memory.
+        moved[key] = buffers[number][start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+        moved[key][...] = array
+    return moved
+
+
 class StateWriter:
     """Collects the state of a component: values and arrays, each under a name."""
 
     def __init__(self, component: Any) -> None:
         self._component = component
         self._values: Dict[bool, Dict[str, Any]] = {}
-        self._arrays: Dict[bool, Dict[str, Any]] = {}
+        self._arrays: Dict[Tuple[bool, str], Any] = {}
 
     def set(self, name: str, value: Any, *, per_rank: bool = False) -> None:
         """Stores a number, a text, True or False, a list or dictionary of these, or a numpy array, which is copied.
         With `per_rank`, the value belongs to this rank only. Otherwise it must be the same on all ranks, and the value
         of rank 0 is saved."""
         if numpy is not None and isinstance(value, numpy.ndarray):
-            copy = self._component.allocate(value.shape, value.dtype)
-            copy[...] = value
-            self._arrays.setdefault(per_rank, {})[name] = copy
+            self._arrays[per_rank, name] = numpy.array(value, value.dtype.newbyteorder("<"), order="C")
             return
         try:
             text = json.dumps(_as_json(value), allow_nan=False)
@@ -48,12 +65,13 @@ class StateWriter:
         self._values.setdefault(per_rank, {})[name] = json.loads(text)
 
     def take(self) -> List[Dict[str, Any]]:
-        """Returns the state as a list of SavedState."""
+        """Returns the state as a list of SavedState. The arrays are then no longer in this object."""
+        arrays = _packed(self._arrays, lambda size: self._component.allocate(size, numpy.uint8))
         return [{"owner": owner_of(self._component), "rank": self._component.rank, "per_rank": per_rank,
                  "values": json.dumps(self._values[per_rank]) if per_rank in self._values else "",
-                 "tensors": [{"name": name, "data": array}
-                             for name, array in self._arrays.get(per_rank, {}).items()]}
-                for per_rank in sorted({*self._values, *self._arrays})]
+                 "tensors": [{"name": name, "data": array} for (rank_only, name), array in arrays.items()
+                             if rank_only == per_rank]}
+                for per_rank in sorted({*self._values, *(rank_only for rank_only, _ in arrays)})]
 
 
 class StateReader:
