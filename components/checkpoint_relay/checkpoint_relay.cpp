@@ -13,6 +13,7 @@
 
 #include "checkpoints/durable_file.h"
 #include "checkpoints/shared_file.h"
+#include "core/compiler/ordered_elsewhere.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -161,6 +162,8 @@ void CheckpointRelay::on_restored(const RestoredMemory& piece) {
       throw Error(Code::kCorrupt, "{}: {} bytes at byte {} do not fit block {}, which has {} bytes", where(), bytes,
                   piece.begin_bytes, place.block, memory.bytes());
     }
+    // The rank begins to train only when the checkpoint writer has been told that everything is restored.
+    const core::OrderedElsewhere ordered;
     std::memcpy(memory.data() + piece.begin_bytes, piece.data.data(), bytes);
   }
   if (piece.last) done_.send(MemoryRestored{.rank = context().rank});

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "core/compiler/ordered_elsewhere.h"
+
 namespace trainyard::checkpoint_relay {
 
 Tensor piece_of(const Buffer& buffer, std::size_t begin, std::size_t end) {
@@ -21,6 +23,9 @@ Buffer Copies::copy(const Tensor& block) {
   if (free == buffers_.end()) free = buffers_.insert(buffers_.end(), Buffer::heap(bytes));
   // Pairs with the release of the last reference by ZeroMQ's thread.
   std::atomic_thread_fence(std::memory_order_acquire);
+  // The checkpoint writer asks for the copy when the rank has announced a snapshot, and the rank changes nothing until
+  // it has been told that the copy exists.
+  const core::OrderedElsewhere ordered;
   std::memcpy(free->data(), block.data(), bytes);
   return *free;
 }
