@@ -13,6 +13,7 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
 ComponentStates::ComponentStates(Component& owner)
     : owner_(owner),
       request_(owner, "state_request", "a request for the component's state, for a checkpoint",
