@@ -5,13 +5,16 @@
 #include <filesystem>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/memory/shared_pool.h"
 #include "core/testing/error_of.h"
 #include "core/testing/pipe.h"
+#include "core/transport/admission.h"
 #include "core/transport/inlet.h"
 #include "core/transport/outlet.h"
+#include "core/transport/run_keys.h"
 #include "messages/arena.h"
 #include "messages/header.h"
 #include "messages/metrics.h"
@@ -297,7 +300,9 @@ TEST_P(SharedBlockTest, AProcessWithALargeIndexGetsCopiesOfMemoryThatIsUsedAgain
 /// same address.
 class Publisher {
  public:
-  explicit Publisher(zmq::context_t& context) : context_(context) { listen("tcp://127.0.0.1:*"); }
+  Publisher(zmq::context_t& context, RunKeys keys) : context_(context), keys_(std::move(keys)) {
+    listen("tcp://127.0.0.1:*");
+  }
 
   const std::string& endpoint() const { return endpoint_; }
   /// Closes the socket, so that all connections are lost.
@@ -327,10 +332,12 @@ class Publisher {
  private:
   void listen(const std::string& address) {
     socket_ = make_socket(context_, zmq::socket_type::router);
+    accept_members(context_, socket_, keys_);
     endpoint_ = bind_socket(socket_, address);
   }
 
   zmq::context_t& context_;
+  RunKeys keys_;
   zmq::socket_t socket_;
   std::string endpoint_;
   std::size_t subscriptions_ = 0;
@@ -344,7 +351,7 @@ class ReconnectTest : public ::testing::Test {
   /// Returns an inlet that is connected.
   std::unique_ptr<Inlet> inlet(InputBase& input, std::uint32_t edge, Policy policy, std::string& error) {
     auto made =
-        std::make_unique<Inlet>(zmq_, publisher_.endpoint(), 1, pipe_.loop, RunKeys(), std::chrono::milliseconds(0));
+        std::make_unique<Inlet>(zmq_, publisher_.endpoint(), 1, pipe_.loop, keys_, std::chrono::milliseconds(0));
     made->on_error([&error](InputBase&, const std::string& what) { error = what; });
     made->subscribe(input,
                     {.id = edge, .topic = "/numbers", .policy = policy, .transport = trainyard::Transport::kTcp});
@@ -357,8 +364,10 @@ class ReconnectTest : public ::testing::Test {
   }
 
   zmq::context_t zmq_;
+  RunKeys keys_ = RunKeys::make();
+  Admission admission_{zmq_, {keys_.public_key}};
   Pipe pipe_;
-  Publisher publisher_{zmq_};
+  Publisher publisher_{zmq_, keys_};
 };
 
 TEST_F(ReconnectTest, ASubscriptionWhoseMessagesMayBeLostIsMadeAgain) {
