@@ -346,7 +346,10 @@ class Publisher {
 /// A fixture with a publisher whose connections the test closes, and inlets that report a lost connection immediately.
 class ReconnectTest : public ::testing::Test {
  protected:
-  ReconnectTest() { pipe_.activate(); }
+  ReconnectTest() {
+    pipe_.loop.add(admission_);
+    pipe_.activate();
+  }
 
   /// Returns an inlet that is connected.
   std::unique_ptr<Inlet> inlet(InputBase& input, std::uint32_t edge, Policy policy, std::string& error) {
