@@ -18,6 +18,7 @@
 #include "core/rendezvous/rendezvous.h"
 #include "core/transport/frames.h"
 #include "core/transport/run_keys.h"
+#include "core/transport/socket_monitor.h"
 #include "messages/error.h"
 
 namespace trainyard::collectives {
@@ -82,13 +83,8 @@ struct Mesh::Ends {
     // This socket must never reconnect, because a lost member stays lost. The interval is a day rather than -1 (no
     // reconnection), because with -1 libzmq drops messages that arrived before the connection broke.
     data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
-    const std::string address = fmt::format("inproc://monitor{}", member);
     constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED;
-    if (zmq_socket_monitor(data[member].handle(), address.c_str(), kEvents) != 0) {
-      throw Error(Code::kIo, "cannot watch a socket: {}", zmq_strerror(zmq_errno()));
-    }
-    monitors[member] = zmq::socket_t(zmq, zmq::socket_type::pair);
-    monitors[member].connect(address);
+    monitors[member] = core::monitor_of(zmq, data[member], kEvents);
   }
 
   /// Binds the socket for a member and returns its address. Over TCP, every user of the host can connect, but only who
@@ -119,17 +115,11 @@ struct Mesh::Ends {
   /// Reads the events of a member's socket. Returns true if the connection to the member has broken. Over TCP, other
   /// connections do not count, because they belong to strangers.
   bool is_broken(std::uint32_t member) {
-    core::Frames event;
-    while (core::receive_frames(monitors[member], event)) {
-      const auto* bytes = static_cast<const std::byte*>(event.at(0).data());
-      std::uint16_t number = 0;
-      std::int32_t descriptor = 0;
-      std::memcpy(&number, bytes, sizeof number);
-      std::memcpy(&descriptor, bytes + sizeof number, sizeof descriptor);
-      if (number == ZMQ_EVENT_DISCONNECTED) {
-        broken[member].insert(descriptor);
+    while (const auto event = core::next_event(monitors[member])) {
+      if (event->number == ZMQ_EVENT_DISCONNECTED) {
+        broken[member].insert(event->value);
       } else {
-        broken[member].erase(descriptor);
+        broken[member].erase(event->value);
       }
     }
     if (kind == Sockets::kIpc) return !broken[member].empty();

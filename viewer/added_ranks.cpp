@@ -11,6 +11,7 @@ bool AddedRanks::add(std::uint32_t rank, std::uint32_t ranks) {
   if (!joins) added_.clear();
   added_.push_back(rank);
   ranks_ = ranks;
+  if (added_.size() >= ranks) *this = {};
   return joins;
 }
 

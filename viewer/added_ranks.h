@@ -17,13 +17,13 @@ class AddedRanks {
   static constexpr std::size_t kMost = 4096;
 
   /// Adds the rank of a message that `ranks` ranks send. Returns true if the part in the message must be added to the
-  /// sum, and false if the sum begins anew with this part: if this is the first part, if the sum already contains a
-  /// part of this rank, or if its parts come from another number of ranks.
+  /// sum, and false if the sum begins anew with this part: if this is the first part, if the sum is complete or already
+  /// contains a part of this rank, or if its parts come from another number of ranks.
   bool add(std::uint32_t rank, std::uint32_t ranks);
 
  private:
   std::uint32_t ranks_ = 0;
-  std::vector<std::uint32_t> added_;
+  std::vector<std::uint32_t> added_;  ///< Empty once the sum is complete, since the viewer keeps thousands of sums.
 };
 
 }  // namespace trainyard::viewer

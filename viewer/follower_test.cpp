@@ -8,10 +8,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
-#include <zmq.hpp>
 
 #include "core/process/start_ticks.h"
 #include "core/testing/temporary_folder.h"
+#include "visitors/fake_registry.h"
 
 namespace trainyard::viewer {
 namespace {
@@ -19,32 +19,15 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-/// Plays the registry of a run whose processes are still starting. It refuses every question until be_willing() is
-/// called.
+/// A registry of a run whose processes are still starting. It refuses every question until be_willing() is called.
 class UnwillingRegistry {
  public:
-  explicit UnwillingRegistry(const std::string& endpoint) {
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::rcvtimeo, 10);
-    socket_.bind(endpoint);
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-      while (!stop.stop_requested()) serve();
-    });
-  }
+  explicit UnwillingRegistry(const std::string& endpoint)
+      : registry_(endpoint, [this](const json& question) { return answer(question.at("op")); }) {}
 
   void be_willing() { willing_ = true; }
 
  private:
-  void serve() {
-    zmq::message_t peer, text;
-    if (!socket_.recv(peer) || !socket_.recv(text)) return;
-    const json question = json::parse(text.to_string_view());
-    json reply = answer(question["op"]);
-    reply["id"] = question["id"];
-    socket_.send(peer, zmq::send_flags::sndmore);
-    socket_.send(zmq::buffer(reply.dump()), zmq::send_flags::none);
-  }
-
   json answer(const std::string& op) const {
     if (!willing_) return {{"ok", false}, {"error", "not now"}};
     if (op == "run") return {{"ok", true}, {"result", {{"output_directory", "/nowhere"}}}};
@@ -53,10 +36,8 @@ class UnwillingRegistry {
     return {{"ok", true}, {"result", {{{"topic", "/metrics"}, {"publishers", {starting}}}}}};
   }
 
-  zmq::context_t context_;
-  zmq::socket_t socket_{context_, zmq::socket_type::router};
   std::atomic<bool> willing_{false};
-  std::jthread thread_;
+  visitors::testing::FakeRegistry registry_;
 };
 
 template <class Condition>

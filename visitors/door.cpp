@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/keys/key_folder.h"
 #include "core/transport/frames.h"
+#include "core/transport/socket_monitor.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 #include "visitors/json_fields.h"
@@ -97,15 +97,7 @@ void present(zmq::socket_t& socket, const Key& own, const PublicKey& host) {
 /// Watches the events of a socket to find out whether the door admits it.
 class Knock {
  public:
-  Knock(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
-    constexpr const char* kAddress = "inproc://knock";
-    constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
-                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
-    if (zmq_socket_monitor(socket.handle(), kAddress, kEvents) != 0) {
-      throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
-    }
-    events_.connect(kAddress);
-  }
+  Knock(zmq::context_t& context, zmq::socket_t& socket) : events_(core::monitor_of(context, socket, kEvents)) {}
 
   enum class Answer { kNone, kStranger, kRefused, kAdmitted };
 
@@ -114,20 +106,21 @@ class Knock {
     Answer answer = Answer::kNone;
     for (;;) {
       const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
-      events_.set(zmq::sockopt::rcvtimeo, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-      zmq::message_t event, address;
-      if (!events_.recv(event) || event.size() < sizeof(std::uint16_t)) return answer;
-      if (event.more()) (void)events_.recv(address);
-      std::uint16_t number = 0;
-      std::memcpy(&number, event.data(), sizeof number);
-      if (number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return Answer::kAdmitted;
-      if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return Answer::kRefused;
+      zmq::pollitem_t item{events_.handle(), 0, ZMQ_POLLIN, 0};
+      if (zmq::poll(&item, 1, std::max(left, milliseconds(0))) == 0) return answer;
+      const auto event = core::next_event(events_);
+      if (!event) continue;
+      if (event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return Answer::kAdmitted;
+      if (event->number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return Answer::kRefused;
       // A program has accepted the connection, but it has not proved that it has the expected key.
       answer = Answer::kStranger;
     }
   }
 
  private:
+  static constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+
   zmq::socket_t events_;
 };
 

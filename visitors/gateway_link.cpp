@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "visitors/gateway_link.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
+#include "core/transport/socket_monitor.h"
 #include "messages/error.h"
 #include "messages/limits.h"
 #include "visitors/door.h"
 
 namespace trainyard::visitors {
 namespace {
+
+constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -25,18 +25,6 @@ std::uint64_t bytes_of(const Received& message) {
   return bytes;
 }
 
-/// Returns a socket that reports when connections of `socket` are made and lost.
-zmq::socket_t monitor_of(zmq::context_t& context, zmq::socket_t& socket) {
-  const std::string address = fmt::format("inproc://monitor-{}", fmt::ptr(socket.handle()));
-  constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
-  if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
-    throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
-  }
-  zmq::socket_t monitor = core::make_socket(context, zmq::socket_type::pair);
-  monitor.connect(address);
-  return monitor;
-}
-
 }  // namespace
 
 GatewayLink::GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams,
@@ -44,7 +32,7 @@ GatewayLink::GatewayLink(zmq::context_t& context, std::string endpoint, std::vec
     : endpoint_(std::move(endpoint)),
       options_(std::move(options)),
       socket_(core::make_socket(context, zmq::socket_type::dealer)),
-      monitor_(monitor_of(context, socket_)) {
+      monitor_(core::monitor_of(context, socket_, kEvents)) {
   if (streams.size() > kMaxVisitorSubscriptions) {
     throw Error(Code::kInternal, "{} subscriptions on one connection; at most {} are allowed", streams.size(),
                 kMaxVisitorSubscriptions);
@@ -57,7 +45,7 @@ GatewayLink::~GatewayLink() {
   for (std::uint32_t i = 0; connected_ && i < subscriptions_.size(); ++i) {
     if (!subscriptions_[i].ended) core::send_control(socket_, "", Unsubscribe{i});
   }
-  zmq_socket_monitor(socket_.handle(), nullptr, 0);
+  core::end_monitor(socket_);
 }
 
 void GatewayLink::add_to(std::vector<zmq::pollitem_t>& items) {
@@ -83,25 +71,15 @@ std::optional<Received> GatewayLink::take() {
 
 bool GatewayLink::subscribed() const { return std::ranges::all_of(subscriptions_, &Subscription::answered); }
 
-// An event consists of two frames: a number of 16 bits with a value of 32 bits, and the address. For a retry, the value
-// is the interval before the next attempt. It reaches kLastRetry only for front doors. For runs on this host this is
-// not needed, because is_alive() checks the launcher.
+// The interval before the next attempt to connect reaches kLastRetry only for front doors. For runs on this host this
+// is not needed, because is_alive() checks the launcher.
 void GatewayLink::serve_monitor() {
-  zmq::message_t event;
-  while (monitor_.recv(event, zmq::recv_flags::dontwait)) {
-    std::uint16_t number = 0;
-    std::int32_t value = 0;
-    if (event.size() == sizeof number + sizeof value) {
-      std::memcpy(&number, event.data(), sizeof number);
-      std::memcpy(&value, static_cast<const char*>(event.data()) + sizeof number, sizeof value);
-    }
-    zmq::message_t address;
-    if (event.more()) (void)monitor_.recv(address);
-    if (number == ZMQ_EVENT_CONNECT_RETRIED) {
-      if (value < kLastRetry || ended()) continue;
+  while (const auto event = core::next_event(monitor_)) {
+    if (event->number == ZMQ_EVENT_CONNECT_RETRIED) {
+      if (event->value < kLastRetry || ended()) continue;
       throw Error(Code::kPeerLost, "the connection to {} is lost, and nobody answers there", endpoint_);
     }
-    connected_ = number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+    connected_ = event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
     if (connected_) subscribe();
   }
 }

@@ -81,8 +81,19 @@ void Watch::connect(const json& topics) {
       }
     }
   }
-  // Removes links to processes that are being started again, or were started again at other addresses. If such a
-  // process gets its old address again, a later list leads to a new link.
+  drop_links_elsewhere(endpoints);
+  for (auto& [endpoint, streams] : missing) {
+    for (std::size_t first = 0; first < streams.size(); first += kMaxVisitorSubscriptions) {
+      const auto begin = streams.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end =
+          streams.begin() + static_cast<std::ptrdiff_t>(std::min(streams.size(), first + kMaxVisitorSubscriptions));
+      links_.push_back(std::make_unique<GatewayLink>(context_, endpoint, std::vector<Stream*>(begin, end), options_));
+    }
+  }
+}
+
+// If a process gets its old address again, a later list leads to a new link.
+void Watch::drop_links_elsewhere(const std::set<std::string>& endpoints) {
   std::set<std::string> gone;
   for (const auto& link : links_) {
     if (link->disconnected() && !endpoints.contains(link->endpoint())) gone.insert(link->endpoint());
@@ -93,14 +104,6 @@ void Watch::connect(const json& topics) {
   std::erase_if(connected_, [&](const auto& subscription) { return gone.contains(subscription.first); });
   std::erase_if(lost_, [&](const GatewayLink* link) { return gone.contains(link->endpoint()); });
   std::erase_if(links_, [&](const auto& link) { return gone.contains(link->endpoint()); });
-  for (auto& [endpoint, streams] : missing) {
-    for (std::size_t first = 0; first < streams.size(); first += kMaxVisitorSubscriptions) {
-      const auto begin = streams.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto end =
-          streams.begin() + static_cast<std::ptrdiff_t>(std::min(streams.size(), first + kMaxVisitorSubscriptions));
-      links_.push_back(std::make_unique<GatewayLink>(context_, endpoint, std::vector<Stream*>(begin, end), options_));
-    }
-  }
 }
 
 std::optional<Received> Watch::next(milliseconds deadline) {

@@ -72,6 +72,9 @@ class Watch {
   void choose(const nlohmann::json& topics, const std::vector<std::string>& patterns);
   // Connects to the processes whose addresses have become known. `topics` is the registry's answer.
   void connect(const nlohmann::json& topics);
+  // Removes the links to processes that are being started again, or were started again at other addresses: those that
+  // are disconnected and whose addresses are not in `endpoints`.
+  void drop_links_elsewhere(const std::set<std::string>& endpoints);
   // Asks the registry again while the address of a publisher is missing or a process cannot be reached.
   void refresh();
   void check_end();

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 #include "visitors/fake_gateway.h"
+#include "visitors/fake_registry.h"
 
 namespace trainyard::visitors::testing {
 namespace {
@@ -24,17 +26,10 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using trainyard::testing::error_of;
 
-/// Answers the question `topics` like a registry, on a separate thread.
-class FakeRegistry {
+/// A registry that knows only topics.
+class TopicRegistry {
  public:
-  FakeRegistry(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::router) {
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::rcvtimeo, 10);
-    socket_.bind(endpoint);
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-      while (!stop.stop_requested()) answer();
-    });
-  }
+  explicit TopicRegistry(const std::string& endpoint) : registry_(endpoint, [this](const json&) { return answer(); }) {}
 
   /// Sets the addresses at which the topic is published. An address is empty while its process is starting.
   void publish(const std::string& topic, const std::vector<std::string>& endpoints) {
@@ -45,23 +40,16 @@ class FakeRegistry {
   }
 
  private:
-  void answer() {
-    zmq::message_t peer, question;
-    if (!socket_.recv(peer) || !socket_.recv(question)) return;
+  json answer() {
+    const std::lock_guard lock(mutex_);
     json list = json::array();
-    {
-      const std::lock_guard lock(mutex_);
-      for (const auto& [name, topic] : topics_) list.push_back(topic);
-    }
-    const json reply = {{"id", json::parse(question.to_string_view()).at("id")}, {"ok", true}, {"result", list}};
-    socket_.send(peer, zmq::send_flags::sndmore);
-    socket_.send(zmq::buffer(reply.dump()), zmq::send_flags::none);
+    for (const auto& [name, topic] : topics_) list.push_back(topic);
+    return {{"ok", true}, {"result", list}};
   }
 
   std::mutex mutex_;
   std::map<std::string, json> topics_;
-  zmq::socket_t socket_;
-  std::jthread thread_;
+  FakeRegistry registry_;
 };
 
 class WatchTest : public ::testing::Test {
@@ -111,7 +99,7 @@ class WatchTest : public ::testing::Test {
   pid_t launcher_ = 0;
   zmq::context_t context_;
   trainyard::testing::TemporaryFolder folder_;
-  FakeRegistry registry_{context_, endpoint("registry")};
+  TopicRegistry registry_{endpoint("registry")};
   std::vector<Received> received_;
 };
 

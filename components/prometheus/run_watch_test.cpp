@@ -6,9 +6,9 @@
 
 #include <atomic>
 #include <nlohmann/json.hpp>
-#include <zmq.hpp>
 
 #include "core/testing/temporary_folder.h"
+#include "visitors/fake_registry.h"
 
 namespace trainyard::prometheus {
 namespace {
@@ -17,33 +17,17 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// Plays the registry of a run without topics. Its only component is busy for a second between two answers. Every
-/// second question about counters is refused.
+/// A registry of a run without topics. Its only component is busy for a second between two answers. Every second
+/// question about counters is refused.
 class BusyRegistry {
  public:
-  explicit BusyRegistry(const std::string& endpoint) {
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::rcvtimeo, 10);
-    socket_.bind(endpoint);
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-      while (!stop.stop_requested()) serve();
-    });
-  }
+  explicit BusyRegistry(const std::string& endpoint)
+      : registry_(endpoint, [this](const json& question) { return answer(question.at("op")); }) {}
 
   /// Returns the number of questions about counters so far, refused ones included.
   int questions() const { return questions_; }
 
  private:
-  void serve() {
-    zmq::message_t peer, text;
-    if (!socket_.recv(peer) || !socket_.recv(text)) return;
-    const json question = json::parse(text.to_string_view());
-    json reply = answer(question["op"]);
-    reply["id"] = question["id"];
-    socket_.send(peer, zmq::send_flags::sndmore);
-    socket_.send(zmq::buffer(reply.dump()), zmq::send_flags::none);
-  }
-
   json answer(const std::string& op) {
     if (op == "topics") return {{"ok", true}, {"result", json::array()}};
     if (op == "nodes") return {{"ok", true}, {"result", {{{"component", "c"}, {"process", "main"}}}}};
@@ -55,10 +39,8 @@ class BusyRegistry {
     return {{"ok", true}, {"result", {{"main", {{"activity", {activity}}}}}}};
   }
 
-  zmq::context_t context_;
-  zmq::socket_t socket_{context_, zmq::socket_type::router};
   std::atomic<int> questions_{0};
-  std::jthread thread_;
+  visitors::testing::FakeRegistry registry_;
 };
 
 TEST(RunWatchTest, CountsNothingTwiceAfterTheLauncherHasRefusedToAnswer) {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/connection_watch.h"
 
-#include <fmt/format.h>
-
-#include <cstring>
 #include <utility>
 
-#include "core/transport/frames.h"
-#include "messages/error.h"
+#include "core/transport/socket_monitor.h"
 
 namespace trainyard::core {
 
@@ -17,13 +13,7 @@ ConnectionWatch::ConnectionWatch(zmq::context_t& context, zmq::socket_t& socket,
       loop_(loop),
       patience_(patience),
       reports_(std::move(reports)),
-      events_(make_socket(context, zmq::socket_type::pair)) {
-  const std::string address = fmt::format("inproc://connection-{}", fmt::ptr(socket.handle()));
-  constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED;
-  if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
-    throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
-  }
-  events_.connect(address);
+      events_(monitor_of(context, socket, ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED)) {
   loop_.add(*this);
 }
 
@@ -31,18 +21,14 @@ ConnectionWatch::~ConnectionWatch() {
   if (renewal_) loop_.cancel(*renewal_);
   if (verdict_) loop_.cancel(*verdict_);
   loop_.remove(*this);
-  zmq_socket_monitor(socket_.handle(), nullptr, 0);
+  end_monitor(socket_);
 }
 
-// An event has two frames. The first contains its number (u16) and a value (u32); the second contains the address.
 bool ConnectionWatch::poll() {
   bool worked = false;
-  for (Frames frames; receive_frames(events_, frames); worked = true) {
-    if (frames.size() != 2 || frames[0].size() != sizeof(std::uint16_t) + sizeof(std::uint32_t)) continue;
-    std::uint16_t event = 0;
-    std::memcpy(&event, frames[0].data(), sizeof event);
-    if (event == ZMQ_EVENT_DISCONNECTED) on_lost();
-    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) on_connected();
+  for (; const auto event = next_event(events_); worked = true) {
+    if (event->number == ZMQ_EVENT_DISCONNECTED) on_lost();
+    if (event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) on_connected();
   }
   return worked;
 }
